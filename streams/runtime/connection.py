@@ -1,0 +1,62 @@
+"""How aiokafka is told to reach the broker: addresses, TLS and SASL from the settings, in one place for every client."""
+
+import ssl
+from typing import Any
+
+from groundwire.schemas.settings import KafkaSettings, Settings
+from groundwire.streams.runtime.configuration import ConfigurationError
+
+# The embedded broker says this of itself, so that any client can tell: its own tuning needs to know.
+EMBEDDED_CLUSTER_ID = "groundwire-embedded"
+
+NO_BROKERS = (
+    "no brokers are given: start everything on this machine with `groundwire up`, or name a Kafka with "
+    "`--brokers host:port` or GROUNDWIRE_BROKERS=host:port"
+)
+
+
+def bootstrap_servers(settings: Settings) -> list[str]:
+    """The brokers' addresses. Raises ConfigurationError when there are none, or one is not host:port."""
+    if not settings.brokers:
+        raise ConfigurationError(NO_BROKERS)
+    addresses = [address.strip() for address in settings.brokers.split(",") if address.strip()]
+    for address in addresses:
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdigit() or not 0 < int(port) < 65_536:
+            raise ConfigurationError(f"brokers: `{address}` is not host:port")
+    return addresses
+
+
+def connection_kwargs(settings: Settings) -> dict[str, Any]:
+    """Arguments that every aiokafka client takes alike. Raises ConfigurationError."""
+    kafka = settings.kafka
+    arguments: dict[str, Any] = {
+        "bootstrap_servers": bootstrap_servers(settings),
+        "security_protocol": kafka.security_protocol,
+    }
+    if kafka.security_protocol.startswith("SASL"):
+        if kafka.sasl_username is None or kafka.sasl_password is None:
+            raise ConfigurationError(
+                f"kafka.security_protocol is {kafka.security_protocol}: it needs kafka.sasl_username and "
+                "kafka.sasl_password (GROUNDWIRE_KAFKA__SASL_USERNAME, GROUNDWIRE_KAFKA__SASL_PASSWORD)"
+            )
+        arguments["sasl_mechanism"] = kafka.sasl_mechanism
+        arguments["sasl_plain_username"] = kafka.sasl_username
+        arguments["sasl_plain_password"] = kafka.sasl_password.get_secret_value()
+    if kafka.security_protocol.endswith("SSL"):
+        arguments["ssl_context"] = _ssl_context(kafka)
+    return arguments
+
+
+def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=kafka.ssl_cafile)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigurationError(f"kafka.ssl_cafile: {kafka.ssl_cafile}: {error}") from None
+    context.check_hostname = kafka.ssl_check_hostname
+    if kafka.ssl_certfile is not None:
+        try:
+            context.load_cert_chain(kafka.ssl_certfile, kafka.ssl_keyfile)
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigurationError(f"kafka.ssl_certfile: {kafka.ssl_certfile}: {error}") from None
+    return context
