@@ -1,0 +1,169 @@
+"""Many small files into one a day, while others read and write."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+from filelock import FileLock, Timeout
+
+from groundwire.lake.events import files
+from groundwire.lake.events.files import LeftOut, UnreadableError
+from groundwire.lake.events.once import keep_mask, rank_columns
+from groundwire.lake.events.staging import STAGING_FOLDER, LakeUnwritableError, Staging, sync_folder
+from groundwire.lake.events.tables import TABLES, Table
+from groundwire.lake.events.writer import write_parquet
+
+MIB = 1024 * 1024
+_ROW_GROUP_ROWS = 100_000
+
+
+class CompactionBusyError(RuntimeError):
+    """Another process is compacting this lake."""
+
+
+@dataclass(slots=True)
+class Compaction:
+    """What one run did. `doubled_rows` are copies of events that were there twice and are now there once."""
+
+    days: int = 0
+    files_before: int = 0
+    files_after: int = 0
+    rows: int = 0
+    doubled_rows: int = 0
+    bytes_before: int = 0
+    bytes_after: int = 0
+    left_out: list[LeftOut] = field(default_factory=list)
+
+
+def compact(path: Path, *, target_bytes: int = 256 * MIB, min_files: int = 2) -> Compaction:
+    """Merge the files of each day and table into one. Files of `target_bytes` and more are large enough and stay.
+
+    Safe at any moment and in any company: the merged file stands, durable, before its sources go, so a crash in between
+    leaves copies, which `scan` counts once and the next run merges. A reader that finds a source gone reads the day anew;
+    a writer that writes a source again brings copies back. Files that can't be read are not touched.
+
+    Raises CompactionBusyError when another process is at it, LakeUnwritableError when the disk refuses.
+    """
+    done = Compaction()
+    if not path.is_dir():
+        return done
+    staging = Staging(path)
+    with _alone(path):
+        try:
+            for table in TABLES.values():
+                for day in files.days(path, table):
+                    _Day(path, table, day, staging).merge(done, target_bytes, max(2, min_files))
+        finally:
+            staging.close()
+    return done
+
+
+@contextmanager
+def _alone(lake: Path) -> Iterator[None]:
+    """Two compactions of one lake would only undo each other's work."""
+    lock = FileLock(lake / STAGING_FOLDER / "compaction", thread_local=False)
+    try:
+        (lake / STAGING_FOLDER).mkdir(exist_ok=True)
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise CompactionBusyError(f"another process is compacting the lake at {lake}; let it finish") from None
+    except OSError as error:
+        raise LakeUnwritableError(lake, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class _Day:
+    """One day of one table."""
+
+    def __init__(self, lake: Path, table: Table, day: date, staging: Staging) -> None:
+        self._lake = lake
+        self._table = table
+        self._day = day
+        self._staging = staging
+
+    def merge(self, done: Compaction, target_bytes: int, min_files: int) -> None:
+        while True:
+            sources = self._sources(target_bytes)
+            if len(sources) < min_files:
+                break
+            try:
+                self._merge(sources, done)
+            except UnreadableError:
+                continue  # remembered by now: once more without that file
+            break
+        for file in files.day_files(self._lake, self._table, self._day):
+            if (reason := files.known_unreadable(file)) is not None:
+                done.left_out.append(LeftOut(str(file.relative_to(self._lake)), reason))
+
+    def _sources(self, target_bytes: int) -> list[Path]:
+        return [
+            file
+            for file in files.day_files(self._lake, self._table, self._day)
+            if files.known_unreadable(file) is None and file.stat().st_size < target_bytes
+        ]
+
+    def _merge(self, sources: Sequence[Path], done: Compaction) -> None:
+        keys = pl.concat([pl.DataFrame(self._read(source, rank_columns(self._table))) for source in sources])
+        mask = keep_mask(self._table, keys)
+        bytes_before = sum(source.stat().st_size for source in sources)
+        target = files.day_folder(self._lake, self._table, self._day) / _merged_name(sources)
+        with self._staging.file(target) as file:
+            write_parquet(file, self._table, _row_groups(self._kept(sources, mask)))
+        try:
+            for source in sources:
+                source.unlink()
+            sync_folder(target.parent)
+        except OSError as error:
+            raise LakeUnwritableError(self._lake, error) from error
+        doubled = 0 if mask is None else int((~mask).sum())
+        done.days += 1
+        done.files_before += len(sources)
+        done.files_after += 1
+        done.rows += keys.height - doubled
+        done.doubled_rows += doubled
+        done.bytes_before += bytes_before
+        done.bytes_after += target.stat().st_size
+
+    def _kept(self, sources: Sequence[Path], mask: pl.Series | None) -> Iterator[pa.Table]:
+        start = 0
+        for source in sources:
+            rows = self._read(source, self._table.schema.names)
+            if mask is not None:
+                rows = rows.filter(mask.slice(start, rows.num_rows).to_arrow())
+            start += rows.num_rows
+            yield rows
+
+    def _read(self, source: Path, names: Sequence[str]) -> pa.Table:
+        try:
+            return files.read_columns(source, self._table, names)
+        except UnreadableError as error:
+            files.remember_unreadable(source, str(error))
+            raise
+
+
+def _merged_name(sources: Sequence[Path]) -> str:
+    """Named after its sources: no two different merges of a day meet under one name."""
+    digest = hashlib.blake2b("\n".join(source.name for source in sources).encode(), digest_size=10)
+    return f"merged-{digest.hexdigest()}.parquet"
+
+
+def _row_groups(parts: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """Small tables gathered into row groups worth reading."""
+    gathered: list[pa.Table] = []
+    rows = 0
+    for part in parts:
+        gathered.append(part)
+        rows += part.num_rows
+        if rows >= _ROW_GROUP_ROWS:
+            yield pa.concat_tables(gathered).combine_chunks()
+            gathered, rows = [], 0
+    if gathered:
+        yield pa.concat_tables(gathered).combine_chunks()
