@@ -100,10 +100,10 @@ $(KAFKA_STAMP): docker/kafka/pom.xml
 	@touch "$(KAFKA_STAMP)"
 
 test-kafka: $(STAMP) $(KAFKA_STAMP)
-	@GROUNDWIRE_TEST_KAFKA=required $(BIN)/pytest tests/kafka -m "not long" $(PYTEST_ARGS)
+	@TEST_KAFKA=required $(BIN)/pytest tests/kafka -m "not long" $(PYTEST_ARGS)
 
 test-kafka-long: $(STAMP) $(KAFKA_STAMP)
-	@GROUNDWIRE_TEST_KAFKA=required $(BIN)/pytest tests/kafka $(PYTEST_ARGS)
+	@TEST_KAFKA=required $(BIN)/pytest tests/kafka $(PYTEST_ARGS)
 
 clean:
 	if [ -f "$(STAMP)" ]; then rm -rf "$(VENV)"; fi

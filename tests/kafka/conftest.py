@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from harness.cluster import Cluster, missing
 
 # `make test-kafka` sets this: there, a broker that can't be had is a failure, never a skip.
-REQUIRED = os.environ.get("GROUNDWIRE_TEST_KAFKA") == "required"
+REQUIRED = os.environ.get("TEST_KAFKA") == "required"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
