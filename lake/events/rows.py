@@ -4,13 +4,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
 from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 from pydantic import Field, TypeAdapter, ValidationError
 
-from groundwire.lake.events.tables import ATTEMPTS, REQUESTS, TIME, Table
+from groundwire.lake.events.tables import TIME, Table, TableName
 from groundwire.schemas.event import AttemptEvent, RequestEvent
 from groundwire.schemas.record import InboundRecord, RecordError
 
@@ -20,7 +20,8 @@ Event = RequestEvent | AttemptEvent
 # The first moment and the one after the last that a `date=YYYY-MM-DD` folder can name.
 EARLIEST_MS = 0
 LATEST_MS = 253_402_300_800_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_DAY = date(1970, 1, 1)
+_DAY_MS = 86_400_000
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 
@@ -41,14 +42,19 @@ class Row:
     event: Event
 
     @property
-    def table(self) -> Table:
-        return REQUESTS if isinstance(self.event, RequestEvent) else ATTEMPTS
+    def table(self) -> TableName:
+        return "requests" if isinstance(self.event, RequestEvent) else "attempts"
 
     @property
-    def day(self) -> str:
-        """The UTC day of the row's folder, `YYYY-MM-DD`."""
+    def day(self) -> int:
+        """The UTC day of the row's folder, counted from 1970."""
         moment = self.event.requested_at_ms if isinstance(self.event, RequestEvent) else self.event.started_at_ms
-        return (_EPOCH + timedelta(milliseconds=moment)).strftime("%Y-%m-%d")
+        return moment // _DAY_MS
+
+
+def day_name(day: int) -> str:
+    """A day counted from 1970 as `YYYY-MM-DD`."""
+    return (_FIRST_DAY + timedelta(days=day)).isoformat()
 
 
 def read_row(record: InboundRecord) -> Row:
@@ -80,9 +86,9 @@ def _model_of(value: bytes | None) -> type[RequestEvent] | type[AttemptEvent]:
 
 
 def _refuse_impossible_times(event: Event) -> None:
-    for name in _TIMES.values():
-        moment = getattr(event, name, None)
-        if moment is not None and not EARLIEST_MS <= moment < LATEST_MS:
+    names = ("requested_at_ms", "completed_at_ms") if isinstance(event, RequestEvent) else ("started_at_ms",)
+    for name in names:
+        if not EARLIEST_MS <= getattr(event, name) < LATEST_MS:
             raise RecordError("poison", f"{type(event).__name__}: {name}: not a time between 1970 and 9999", name)
 
 

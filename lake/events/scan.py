@@ -42,8 +42,7 @@ def scan(
     if table not in TABLES:
         raise ValueError(f"no table `{table}`; there are {', '.join(f'`{name}`' for name in TABLES)}")
     lake = Path(path) if path is not None else default_lake_path()
-    reader = TableReader(lake, TABLES[table], Window.of(since, until))
-    return register_io_source(reader.frames, schema=schema(TABLES[table]), is_pure=True, explain_name=f"lake {table}")
+    return TableReader(lake, TABLES[table], Window.of(since, until)).scan()
 
 
 def left_out(path: Path | str | None = None) -> list[tuple[str, str]]:
@@ -68,6 +67,12 @@ class TableReader:
         self._table = table
         self._window = window
         self.left_out: dict[str, str] = {}
+
+    def scan(self) -> pl.LazyFrame:
+        """The table as a LazyFrame. `left_out` is complete once it has been collected."""
+        return register_io_source(
+            self.frames, schema=schema(self._table), is_pure=True, explain_name=f"lake {self._table.name}"
+        )
 
     def frames(
         self,

@@ -10,9 +10,9 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from groundwire.lake.events.rows import Row, read_row, to_arrow, unfit
+from groundwire.lake.events.rows import Row, day_name, read_row, to_arrow, unfit
 from groundwire.lake.events.staging import Staging
-from groundwire.lake.events.tables import Table
+from groundwire.lake.events.tables import TABLES, Table, TableName
 from groundwire.schemas.record import InboundRecord, RecordError
 from groundwire.schemas.settings import LakeSettings
 
@@ -47,11 +47,12 @@ class EventWriter:
         writing the batch again replaces them.
         """
         rows, refused = _read(records)
-        for (table, day), group in _by_table_and_day(rows).items():
+        for (table_name, day), group in _by_table_and_day(rows).items():
+            table = TABLES[table_name]
             columns, fitting, too_large = self._columns(table, group)
             refused += [(row.record, error) for row, error in too_large]
             for name, start, length in _files_of(fitting):
-                self._place(table, day, name, columns.slice(start, length))
+                self._place(table, day_name(day), name, columns.slice(start, length))
         return refused
 
     def close(self) -> None:
@@ -104,9 +105,9 @@ def _read(records: Iterable[InboundRecord]) -> tuple[list[Row], list[Refused]]:
     return rows, refused
 
 
-def _by_table_and_day(rows: Iterable[Row]) -> dict[tuple[Table, str], list[Row]]:
+def _by_table_and_day(rows: Iterable[Row]) -> dict[tuple[TableName, int], list[Row]]:
     """Rows by the folder they belong to; inside a folder in the log's order."""
-    groups: dict[tuple[Table, str], list[Row]] = defaultdict(list)
+    groups: dict[tuple[TableName, int], list[Row]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: (row.record.topic, row.record.partition, row.record.offset)):
         groups[row.table, row.day].append(row)
     return groups
