@@ -128,8 +128,10 @@ def _sum(baseline: Baseline, search_share: float, requests: int, would_cost: int
         result = f"saved {at_most}{usd(saved)}{of} of vendor fees"
     else:
         result = f"spent {usd(-saved)} more in vendor fees"
-    return f"{product}; spent {at_least}{usd(spent)}; {result} against {baseline.name}, search built into a model at "
-        f"${baseline.usd_per_1000} per 1,000; this counts search fees only."
+    return (
+        f"{product}; spent {at_least}{usd(spent)}; {result} against {baseline.name} (search built into a model at "
+        f"${baseline.usd_per_1000} per 1,000); this counts search fees only."
+    )
 
 
 def _notes(
