@@ -1,0 +1,208 @@
+"""How a reader keeps up with a view that another process writes: what changed since it last looked."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from groundwire.lake.cache.errors import ViewDamaged
+from groundwire.lake.cache.keys import KeyIndex
+from groundwire.lake.cache.layout import DELETED, INDEX_COLUMNS, PUT, VECTOR_COLUMNS, first_seq, unpacked
+from groundwire.lake.cache.store import Store
+
+_TAIL_COLUMNS = [*INDEX_COLUMNS, "body", *(name for name in VECTOR_COLUMNS if name not in INDEX_COLUMNS)]
+# File times are coarse: a commit this shortly after the last look may carry the same time.
+_COARSE_CLOCK_S = 0.05
+# Even a folder whose times say nothing is looked at this often.
+_LOOK_ANYWAY_S = 1.0
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRows:
+    """Vectors of entries, in rising order of their sequence numbers."""
+
+    vectors: npt.NDArray[np.float32]
+    seqs: Ints
+    keys: Ints
+    facets: Ints
+    queries: list[str]
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a look found. `index` replaces everything known about keys; the rest is to be added."""
+
+    index: KeyIndex | None = None
+    reset: bool = False
+    puts: list[tuple[int, int, int]] = field(default_factory=list)
+    bodies: list[tuple[int, str]] = field(default_factory=list)
+    vectors: list[VectorRows] = field(default_factory=list)
+
+
+class Follower:
+    """Reads a view's changes. `changed` is cheap and may run anywhere; `look` blocks and is for one thread at a time."""
+
+    def __init__(self, store: Store, model: str | None, dimensions: int, memory_rows: int) -> None:
+        self._store = store
+        self._model = model
+        self._dimensions = dimensions
+        self._memory_rows = memory_rows
+        self._segments: list[str] = []
+        self._last_seq = -1
+        self._count = 0
+        self._signature: object = None
+        self._looked_at = 0.0
+
+    def changed(self) -> bool:
+        """Whether a look may find something: the folder or its newest segment has been touched, or it is time."""
+        now = time.time()
+        signature = self._stamp()
+        recent = signature is not None and now - signature[-1] / 1e9 < _COARSE_CLOCK_S
+        if signature == self._signature and not recent and now - self._looked_at < _LOOK_ANYWAY_S:
+            return False
+        self._signature = signature
+        self._looked_at = now
+        return True
+
+    def look(self) -> Changes | None:
+        """What changed since the last look, or None. Raises OSError and ViewDamaged; the next look then starts anew."""
+        try:
+            return self._look()
+        except Exception:
+            self._segments = []
+            self._signature = None
+            raise
+
+    def _look(self) -> Changes | None:
+        segments = self._store.segments()
+        if not segments:
+            had_some = bool(self._segments)
+            self._segments = []
+            return Changes(index=KeyIndex(), reset=True) if had_some else None
+        if not self._segments or self._segments[-1] not in segments:
+            return self._everything(segments)
+        return self._news(segments)
+
+    def _everything(self, segments: list[str]) -> Changes:
+        for name in self._store.table_names():
+            self._store.forget(name)
+        self._last_seq = max(self._last_seq, -1)
+        index = self._read_index(segments)
+        changes = Changes(index=index, reset=True)
+        needed = self._memory_rows
+        found: list[VectorRows] = []
+        for name in reversed(segments):
+            if needed <= 0 and found:
+                break
+            rows = self._vectors(self._store.read(name, VECTOR_COLUMNS, f"kind = {PUT} AND vector IS NOT NULL"))
+            if rows is not None:
+                found.append(rows)
+                needed -= len(rows.seqs)
+        changes.vectors = found[::-1]
+        self._segments = segments
+        self._count = self._store.count(segments[-1])
+        return changes
+
+    def _news(self, segments: list[str]) -> Changes | None:
+        active = self._segments[-1]
+        changes = Changes()
+        deleted = False
+        last_seq = self._last_seq
+        for name in segments[segments.index(active) :]:
+            rows, count = self._since(name, last_seq, self._count if name == active else 0)
+            if rows.num_rows:
+                last_seq = max(last_seq, int(pc.max(rows["seq"]).as_py()))
+                deleted = self._collect(rows, changes) or deleted
+        for gone in set(self._segments) - set(segments):
+            self._store.forget(gone)
+        if deleted:
+            changes.index = self._read_index(segments)
+            changes.puts = []
+        self._segments, self._last_seq, self._count = segments, max(last_seq, self._last_seq), count
+        return changes if changes.index is not None or changes.puts or changes.vectors else None
+
+    def _since(self, name: str, last_seq: int, known_rows: int) -> tuple[pa.Table, int]:
+        """Rows after `last_seq`, and how many rows there are. New rows stand at the end of a segment."""
+        self._store.latest(name)
+        count = self._store.count(name)
+        wanted = max(count - known_rows, 0) + 1
+        while True:
+            rows = self._store.tail(name, _TAIL_COLUMNS, wanted)
+            seqs = rows["seq"].to_numpy()
+            if wanted >= count or (len(seqs) and seqs.min() <= last_seq):
+                break
+            wanted *= 4
+        fresh = np.sort(seqs[seqs > last_seq])
+        begin = max(last_seq + 1, first_seq(name) or 0)
+        if wanted < count and len(fresh) and (fresh[0] != begin or fresh[-1] - fresh[0] + 1 != len(fresh)):
+            # Numbers are missing: rows were deleted meanwhile, or stand elsewhere. A filter finds all there are.
+            rows = self._store.read(name, _TAIL_COLUMNS, f"seq > {last_seq}")
+        return rows.filter(pc.greater(rows["seq"], last_seq)).sort_by("seq"), count
+
+    def _collect(self, rows: pa.Table, changes: Changes) -> bool:
+        kinds = rows["kind"].to_numpy()
+        puts = rows.filter(pa.array(kinds == PUT))
+        seqs = puts["seq"].to_pylist()
+        changes.puts.extend(zip(puts["key_hash"].to_pylist(), seqs, puts["expires_at_ms"].to_pylist(), strict=True))
+        changes.bodies.extend(zip(seqs, puts["body"].to_pylist(), strict=True))
+        vectors = self._vectors(puts)
+        if vectors is not None:
+            changes.vectors.append(vectors)
+        return bool((kinds == DELETED).any())
+
+    def _vectors(self, rows: pa.Table) -> VectorRows | None:
+        """The vectors among some rows that the reader's model made."""
+        if self._model is None:
+            return None
+        rows = rows.filter(pc.equal(rows["model"], self._model)).sort_by("seq")
+        packed = rows["vector"].to_pylist()
+        fitting = np.fromiter((value is not None and len(value) == 2 * self._dimensions for value in packed), bool)
+        if not fitting.any():
+            return None
+        rows = rows.filter(pa.array(fitting))
+        return VectorRows(
+            unpacked(rows["vector"].to_pylist(), self._dimensions),
+            rows["seq"].to_numpy(),
+            rows["key_hash"].to_numpy(),
+            rows["facet_hash"].to_numpy(),
+            rows["normalized_query"].to_pylist(),
+        )
+
+    def _read_index(self, segments: list[str]) -> KeyIndex:
+        hashes, seqs, ends = [], [], []
+        for rows in self._index_rows(segments):
+            puts = rows["kind"].to_numpy() == PUT
+            all_seqs = rows["seq"].to_numpy()
+            if len(all_seqs):
+                self._last_seq = max(self._last_seq, int(all_seqs.max()))
+            hashes.append(rows["key_hash"].to_numpy()[puts])
+            seqs.append(all_seqs[puts])
+            ends.append(rows["expires_at_ms"].to_numpy()[puts])
+        return KeyIndex.build(np.concatenate(hashes), np.concatenate(seqs), np.concatenate(ends))
+
+    def _index_rows(self, segments: list[str]) -> Iterator[pa.Table]:
+        for name in segments:
+            try:
+                self._store.latest(name)
+                yield self._store.read(name, INDEX_COLUMNS)
+            except ViewDamaged:
+                if self._store.folder(name).is_dir():
+                    raise
+                self._store.forget(name)  # dropped between listing and reading: nothing in it was alive
+
+    def _stamp(self) -> tuple[int, ...] | None:
+        try:
+            folder = self._store.path.stat()
+            stamps = [folder.st_ino, folder.st_mtime_ns]
+            if self._segments:
+                newest = (self._store.folder(self._segments[-1]) / "_versions").stat()
+                stamps = [folder.st_ino, folder.st_mtime_ns, newest.st_ino, newest.st_mtime_ns]
+        except OSError:
+            return None
+        return tuple(stamps)

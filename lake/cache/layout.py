@@ -1,0 +1,158 @@
+"""How the view lies in LanceDB.
+
+    entries_<seq>                   segments: every change in order, each row with its sequence number. The name carries the
+                                    first one, so the names sort by age and tell which segment holds a sequence number.
+                                    Only the newest takes rows; a full one is sealed and from then on only shrinks.
+    vectors__<model>__<dimensions>  the vectors of sealed segments, under an index
+
+One table would have to be rewritten as a whole at every compaction (200 MB a minute at 100,000 entries); a segment's
+compaction is bounded by a segment.
+
+A row is an entry put, or the positions in the log up to which the view has followed (written in the same commit as the
+rows before it, so that they can neither lead nor lag), or the mark that something was deleted. An entry with the same key
+and a higher sequence number supersedes an older one.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from groundwire.lake.cache.keys import hash64
+from groundwire.lake.cache.purge import domain_labels
+from groundwire.schemas.cache_write import CacheEntry
+
+PUT, POSITIONS, DELETED = 0, 1, 2
+SEGMENT = re.compile(r"entries_(\d{16})")
+
+SEGMENT_SCHEMA = pa.schema(
+    [
+        pa.field("seq", pa.int64(), nullable=False),
+        pa.field("kind", pa.int8(), nullable=False),
+        pa.field("key_hash", pa.int64(), nullable=False),
+        pa.field("facet_hash", pa.int64(), nullable=False),
+        pa.field("provider", pa.string()),
+        pa.field("tenant", pa.string()),
+        pa.field("freshness", pa.string()),
+        pa.field("normalized_query", pa.string()),
+        pa.field("domains", pa.string()),
+        pa.field("stored_at_ms", pa.int64(), nullable=False),
+        pa.field("expires_at_ms", pa.int64(), nullable=False),
+        pa.field("body", pa.string()),
+        pa.field("model", pa.string()),
+        pa.field("vector", pa.binary()),
+    ]
+)
+# What a reader's key index is made of.
+INDEX_COLUMNS = ["seq", "kind", "key_hash", "expires_at_ms"]
+VECTOR_COLUMNS = ["seq", "kind", "key_hash", "facet_hash", "normalized_query", "model", "vector"]
+
+
+def segment_name(first_seq: int) -> str:
+    return f"entries_{first_seq:016d}"
+
+
+def first_seq(name: str) -> int | None:
+    """The first sequence number of a segment, or None when the name is not a segment's."""
+    found = SEGMENT.fullmatch(name)
+    return int(found.group(1)) if found else None
+
+
+def vectors_name(model: str, dimensions: int) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")
+    return f"vectors__{slug}__{dimensions}"
+
+
+def vectors_schema(dimensions: int) -> pa.Schema:
+    return pa.schema(
+        [
+            pa.field("seq", pa.int64(), nullable=False),
+            pa.field("key_hash", pa.int64(), nullable=False),
+            pa.field("facet_hash", pa.int64(), nullable=False),
+            pa.field("normalized_query", pa.string()),
+            pa.field("vector", pa.list_(pa.float16(), dimensions)),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A vector as it is stored: little-endian half precision, and the model that made it."""
+
+    model: str
+    packed: bytes
+
+
+def vector_of(entry: CacheEntry) -> Vector | None:
+    """The vector that came with the entry, or None when there is none or its length is not what it says."""
+    embedding = entry.embedding
+    if embedding is None:
+        return None
+    try:
+        packed = base64.b64decode(embedding.float16, validate=True)
+    except binascii.Error:
+        return None
+    return Vector(embedding.model, packed) if len(packed) == 2 * embedding.dimensions else None
+
+
+def unpacked(packed: Sequence[bytes], dimensions: int) -> npt.NDArray[np.float32]:
+    """Stored vectors as rows of length 1. Half precision has moved the lengths a little, so they are made 1 again."""
+    rows = np.frombuffer(b"".join(packed), "<f2").reshape(len(packed), dimensions).astype(np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    np.divide(rows, lengths, out=rows, where=lengths > 0)
+    return rows
+
+
+def put_row(seq: int, entry: CacheEntry, vector: Vector | None) -> dict[str, Any]:
+    body = entry if entry.embedding is None else entry.model_copy(update={"embedding": None})
+    return {
+        "seq": seq,
+        "kind": PUT,
+        "key_hash": hash64(entry.cache_key),
+        "facet_hash": hash64(entry.facet),
+        "provider": entry.provider,
+        "tenant": entry.tenant,
+        "freshness": entry.freshness,
+        "normalized_query": entry.normalized_query,
+        "domains": domain_labels(entry),
+        "stored_at_ms": entry.stored_at_ms,
+        "expires_at_ms": entry.expires_at_ms,
+        "body": body.model_dump_json(),
+        "model": None if vector is None else vector.model,
+        "vector": None if vector is None else vector.packed,
+    }
+
+
+def positions_row(seq: int, log: str, positions: Mapping[int, int]) -> dict[str, Any]:
+    """Where the view stands in the log: next offset by partition. `log` tells one log from another."""
+    body = json.dumps({"log": log, "positions": {str(partition): offset for partition, offset in positions.items()}})
+    return _bare_row(seq, POSITIONS) | {"body": body}
+
+
+def read_positions(body: str) -> tuple[str, dict[int, int]]:
+    """Log and positions out of a positions row. Raises ValueError."""
+    document = json.loads(body)
+    return document["log"], {int(partition): int(offset) for partition, offset in document["positions"].items()}
+
+
+def deleted_row(seq: int) -> dict[str, Any]:
+    """The mark that tells readers to read all keys anew."""
+    return _bare_row(seq, DELETED)
+
+
+def _bare_row(seq: int, kind: int) -> dict[str, Any]:
+    return {
+        "seq": seq,
+        "kind": kind,
+        "key_hash": 0,
+        "facet_hash": 0,
+        "stored_at_ms": 0,
+        "expires_at_ms": 0,
+    }

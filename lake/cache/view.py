@@ -1,0 +1,205 @@
+"""The reading side of the view: the exact tier and the nearest entries, in memory as far as possible.
+
+Nothing here blocks the event loop: what is in memory is answered at once, everything else on threads. A view that can't be
+read (disk gone, folder not there yet) is a view without entries: every lookup misses, `failure` says why, and the reader
+recovers by itself.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+import structlog
+from pydantic import ValidationError
+
+from groundwire.lake.cache.errors import ViewDamaged
+from groundwire.lake.cache.exact import RecentAnswers
+from groundwire.lake.cache.follower import Changes, Follower
+from groundwire.lake.cache.keys import KeyIndex, hash64
+from groundwire.lake.cache.layout import PUT, first_seq
+from groundwire.lake.cache.purge import quoted
+from groundwire.lake.cache.store import Store
+from groundwire.lake.cache.vectors import Candidate, VectorMemory
+from groundwire.schemas.cache_write import CacheEntry
+from groundwire.schemas.settings import Settings
+
+_T = TypeVar("_T")
+
+log = structlog.get_logger(__name__)
+
+# Fewer rows than this are searched faster in place (0.2 ms) than handed to a thread.
+_SEARCH_INLINE_ROWS = 4096
+_SAY_AGAIN_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A live entry near a vector."""
+
+    entry: CacheEntry
+    similarity: float
+
+
+class CacheReader:
+    """Reads the view of one home. All methods belong to the event loop that started it."""
+
+    def __init__(self, settings: Settings, model: str | None = None, dimensions: int = 0) -> None:
+        """`model` and `dimensions` are the embedder's; without them there is no semantic tier."""
+        self._settings = settings
+        self._store = Store(settings.cache_path)
+        self._follower = Follower(self._store, model, dimensions, settings.cache.semantic.memory_rows)
+        self._index = KeyIndex()
+        self._answers = RecentAnswers(settings.cache.memory_mib * 1024 * 1024)
+        self._vectors = VectorMemory(dimensions)
+        self._threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cache-view")
+        self._task: asyncio.Task[None] | None = None
+        self._said_at = 0.0
+        self.failure: str | None = None
+
+    async def start(self) -> None:
+        """Read what is there, then follow. Never fails: a view that can't be read is empty until it can."""
+        await self.refresh()
+        self._task = asyncio.create_task(self._follow(), name="cache-view")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._store.close()
+
+    async def refresh(self) -> None:
+        """Look for changes now."""
+        try:
+            changes = await self._on_thread(self._follower.look)
+        except (OSError, ViewDamaged) as error:
+            self._failed(error)
+            return
+        self.failure = None
+        if changes is not None:
+            self._take(changes)
+
+    async def exact(self, cache_key: str, now_ms: int, *, stale_s: int = 0) -> CacheEntry | None:
+        """The entry of a key, if it lives (or ended at most `stale_s` ago). The entry carries no embedding."""
+        key_hash = hash64(cache_key)
+        place = self._index.get(key_hash)
+        if place is None or place.expires_at_ms + stale_s * 1000 <= now_ms:
+            return None
+        entry = await self._entry(place.seq)
+        return entry if entry is not None and entry.cache_key == cache_key else None
+
+    async def nearest(self, facet: str, vector: list[float], k: int, now_ms: int) -> list[Neighbour]:
+        """The live entries of a facet nearest to a vector, nearest first."""
+        found = []
+        for candidate in await self.candidates(facet, vector, k, now_ms):
+            entry = await self.entry(candidate, facet)
+            if entry is not None:
+                found.append(Neighbour(entry, candidate.similarity))
+        return found
+
+    async def candidates(self, facet: str, vector: list[float], k: int, now_ms: int) -> list[Candidate]:
+        """The same without the entries themselves, which cost a read each."""
+        snapshot = self._vectors.snapshot(hash64(facet))
+        if snapshot is None or k < 1:
+            return []
+        asked = np.asarray(vector, np.float32)
+        wanted = 2 * k
+        while True:
+            if len(snapshot) <= _SEARCH_INLINE_ROWS:
+                rows = snapshot.nearest(asked, wanted)
+            else:
+                rows = await self._on_thread(partial(snapshot.nearest, asked, wanted))
+            live = [row for row in rows if self._lives(row, now_ms)]
+            if len(live) >= k or len(rows) < wanted:
+                return live[:k]
+            wanted *= 4  # many rows near this one have been superseded, purged or are over
+
+    async def entry(self, candidate: Candidate, facet: str) -> CacheEntry | None:
+        """A candidate's entry, or None when it can't be read or is of another facet."""
+        entry = await self._entry(candidate.seq)
+        return entry if entry is not None and entry.facet == facet else None
+
+    async def get(self, normalized_query: str, now_ms: int) -> list[CacheEntry]:
+        """All live entries of a text, whatever their provider, depth and locale; newest first."""
+        bodies = await self._on_thread(partial(self._read_bodies, f"normalized_query = {quoted(normalized_query)}"))
+        found = []
+        for seq, key_hash, body in bodies:
+            place = self._index.get(key_hash)
+            if place is not None and place.seq == seq and place.expires_at_ms > now_ms:
+                entry = _decoded(body)
+                if entry is not None:
+                    found.append(entry)
+        return sorted(found, key=lambda entry: entry.stored_at_ms, reverse=True)
+
+    async def _follow(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.cache.poll_interval_s)
+            if self._follower.changed():
+                await self.refresh()
+
+    def _take(self, changes: Changes) -> None:
+        if changes.reset:
+            self._answers.clear()
+            self._vectors.clear()
+        if changes.index is not None:
+            self._index = changes.index
+        for key_hash, seq, expires_at_ms in changes.puts:
+            self._index.put(key_hash, seq, expires_at_ms)
+        for seq, body in changes.bodies:
+            self._answers.put(seq, body)
+        for rows in changes.vectors:
+            self._vectors.add(rows.vectors, rows.seqs, rows.keys, rows.facets, rows.queries)
+
+    def _lives(self, row: Candidate, now_ms: int) -> bool:
+        place = self._index.get(row.key_hash)
+        return place is not None and place.seq == row.seq and place.expires_at_ms > now_ms
+
+    async def _entry(self, seq: int) -> CacheEntry | None:
+        body = self._answers.get(seq)
+        if body is None:
+            try:
+                body = await self._on_thread(partial(self._read_body, seq))
+            except (OSError, ViewDamaged) as error:
+                self._failed(error)
+                return None
+            if body is None:
+                return None
+            self._answers.put(seq, body)
+        return _decoded(body)
+
+    def _read_body(self, seq: int) -> str | None:
+        for name in reversed(self._store.segments()):
+            if (first_seq(name) or 0) <= seq:
+                rows = self._store.read(name, ["body"], f"seq = {seq}")
+                return None if not rows.num_rows else rows["body"][0].as_py()
+        return None
+
+    def _read_bodies(self, where: str) -> list[tuple[int, int, str]]:
+        found: list[tuple[int, int, str]] = []
+        for name in self._store.segments():
+            rows = self._store.read(name, ["seq", "key_hash", "body"], f"kind = {PUT} AND {where}")
+            found.extend(zip(*(rows[column].to_pylist() for column in ("seq", "key_hash", "body")), strict=True))
+        return found
+
+    async def _on_thread(self, call: Callable[[], _T]) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+
+    def _failed(self, error: Exception) -> None:
+        self.failure = str(error)
+        now = time.monotonic()
+        if now - self._said_at > _SAY_AGAIN_S:
+            self._said_at = now
+            log.warning("the cache view can't be read; every lookup misses until it can", error=self.failure)
+
+
+def _decoded(body: str) -> CacheEntry | None:
+    try:
+        return CacheEntry.model_validate_json(body)
+    except ValidationError:  # written by a newer version with fields this one does not know
+        return None
