@@ -1,0 +1,104 @@
+"""What the pretended web holds for a question: documents of the corpus first, generated ones up to the count asked for."""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import lru_cache
+
+from groundwire.adapters.sandbox.corpus import Document, load_corpus
+from groundwire.adapters.sandbox.generated import generate
+from groundwire.adapters.sandbox.ranking import Ranking, top_share
+
+NOTHING_FOR = ("no-such-thing-xyzzy", "nothing-here-plugh", "없는-것-xyzzy")
+"""A query that contains one of these finds nothing, at every vendor."""
+
+MIN_COVERAGE = 0.58
+SHOWN_COVERAGE = 0.45
+SHOWN_SHARE = 0.35
+
+_OPERATOR = re.compile(r"(?:\bOR\b\s*)?(-?)\bsite:(\S+)|\bOR\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a vendor is asked, in one form for all of them. `offset` counts documents."""
+
+    query: str
+    count: int
+    today: date
+    offset: int = 0
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    after: date | None = None
+    before: date | None = None
+
+
+class Library:
+    """Finds documents; pure and deterministic, so answers are kept."""
+
+    def __init__(self, documents: tuple[Document, ...] | None = None, kept: int = 4096) -> None:
+        self.documents = load_corpus() if documents is None else documents
+        self._ranking = Ranking(self.documents)
+        self.find = lru_cache(maxsize=kept)(self._find)
+
+    def covers(self, query: str) -> Document | None:
+        """The corpus document that answers the query, if there is one."""
+        ranked = self._ranking.rank(query)
+        return ranked[0].document if ranked and ranked[0].coverage >= MIN_COVERAGE else None
+
+    def _find(self, search: Search) -> tuple[Document, ...]:
+        if any(marker in search.query for marker in NOTHING_FOR):
+            return ()
+        search = with_operators(search)
+        found = [document for document in self._of_corpus(search.query) if _admits(search, document)]
+        wanted = search.offset + search.count
+        window = max(1, (search.today - search.after).days + 1) if search.after else 720
+        newest = min(search.today, search.before) if search.before else search.today
+        for rank in range(len(found) + 1, wanted + 1):
+            hosts = search.include_domains
+            host = hosts[(rank - 1) % len(hosts)] if hosts else None
+            found.append(generate(search.query, rank, host=host, today=newest, max_age_days=window))
+        return tuple(document for document in found[search.offset : wanted] if _allowed(search, document))
+
+    def _of_corpus(self, query: str) -> list[Document]:
+        ranked = self._ranking.rank(query)
+        if not ranked or ranked[0].coverage < MIN_COVERAGE:
+            return []
+        return [found.document for found in top_share(ranked, SHOWN_SHARE, SHOWN_COVERAGE)]
+
+
+def with_operators(search: Search) -> Search:
+    """`site:` and `-site:` taken out of the query and put where they belong."""
+    if "site:" not in search.query.casefold():
+        return search
+    include: list[str] = []
+    exclude: list[str] = []
+    for minus, domain in _OPERATOR.findall(search.query):
+        if domain:
+            (exclude if minus else include).append(domain.strip("()").casefold())
+    query = " ".join(_OPERATOR.sub(" ", search.query).replace("( )", " ").split())
+    return replace(
+        search,
+        query=query.strip("() "),
+        include_domains=search.include_domains + tuple(include),
+        exclude_domains=search.exclude_domains + tuple(exclude),
+    )
+
+
+def _admits(search: Search, document: Document) -> bool:
+    if search.include_domains and not any(_on(document.domain, domain) for domain in search.include_domains):
+        return False
+    if not _allowed(search, document):
+        return False
+    if search.after and document.published < search.after:
+        return False
+    return not (search.before and document.published > search.before)
+
+
+def _allowed(search: Search, document: Document) -> bool:
+    return not any(_on(document.domain, domain) for domain in search.exclude_domains)
+
+
+def _on(host: str, domain: str) -> bool:
+    domain = domain.removeprefix("*.").removeprefix("www.").split("/", 1)[0]
+    return host == domain or host.endswith(f".{domain}")
