@@ -1,0 +1,216 @@
+"""Publishing that returns when the broker has confirmed, whatever happens in between short of the end of the process.
+
+A send that timed out is unknown, not failed: it is sent again until the broker says yes. At-least-once is the price, and
+readers know it: ids are deterministic and sinks idempotent.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import (
+    InvalidTopicError,
+    KafkaError,
+    MessageSizeTooLargeError,
+    ProducerClosed,
+    RecordListTooLargeError,
+    TopicAuthorizationFailedError,
+)
+
+from groundwire.schemas.record import OutboundRecord
+from groundwire.schemas.settings import Settings
+from groundwire.schemas.topics import TOPICS
+from groundwire.streams.runtime.connection import connection_kwargs
+
+log = structlog.get_logger(__name__)
+
+# Above the largest record of the table of topics (8 MiB), with room for its headers and framing.
+MAX_REQUEST_BYTES = 9 * 1024 * 1024
+MAX_BATCH_BYTES = 256 * 1024
+REQUEST_TIMEOUT_MS = 15_000
+RETRY_BACKOFF_MS = 50
+NEW_PRODUCER_BACKOFF_S = 0.5
+METADATA_POLL_S = 0.2
+# A topic that was just made may not be in the first answer.
+ABSENT_AFTER_DENIALS = 2
+ABSENT_FOR_S = 10.0
+MAX_ABSENT = 1_000
+
+# Nothing becomes right by trying again.
+REFUSALS = (MessageSizeTooLargeError, RecordListTooLargeError, TopicAuthorizationFailedError, InvalidTopicError)
+
+
+class PublishRefused(Exception):  # noqa: N818 - it is what happened, as in the message
+    """The broker will never take this record: it is too large, or we may not write there."""
+
+    def __init__(self, record: OutboundRecord, reason: str) -> None:
+        super().__init__(f"a record of {len(record.value):,} bytes for {record.topic} was refused: {reason}")
+        self.record = record
+        self.reason = reason
+
+
+class Publisher:
+    """One producer with acks=all, idempotent where the broker can, replaced by a new one when the broker no longer knows it.
+
+    Records of one `publish` share one wait, and records of many share the batches that form while a request is under way:
+    lingering would only add to the latency.
+    """
+
+    def __init__(self, settings: Settings, client_id: str) -> None:
+        self._settings = settings
+        self._client_id = client_id
+        self._producer: AIOKafkaProducer | None = None
+        self._replacing: asyncio.Task[None] | None = None
+        self._closing = False
+        self._idempotent = True
+        self._own_topics = frozenset(spec.name for spec in TOPICS)
+        self._absent: dict[str, float] = {}
+
+    async def start(self, *, idempotent: bool = True) -> None:
+        """Connect. The embedded broker hands out no producer ids: `idempotent` False. Raises KafkaError when nobody answers."""
+        self._idempotent = idempotent
+        self._producer = await self._connect()
+
+    async def stop(self) -> None:
+        """Send what is waiting, then close."""
+        self._closing = True
+        if self._replacing is not None:
+            self._replacing.cancel()
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            await producer.stop()
+
+    async def publish(self, records: Sequence[OutboundRecord]) -> None:
+        """Returns when the broker has confirmed every record.
+
+        A reply partition that does not exist is ignored, and the record placed by its key. A topic that does not exist is
+        replaced by the default reply topic, when it was a caller who named it.
+
+        Raises PublishRefused for a record that can never be taken; ProducerClosed after `stop`.
+        """
+        left: Sequence[OutboundRecord] = records
+        while left:
+            producer = self._producer
+            if producer is None:
+                raise ProducerClosed
+            left = await self._send(producer, left)
+
+    async def partitions(self, topic: str) -> int | None:
+        """How many partitions a topic has; None when there is no such topic."""
+        producer = self._producer
+        if producer is None:
+            raise ProducerClosed
+        return len(await self._known_partitions(producer, topic)) or None
+
+    async def _send(self, producer: AIOKafkaProducer, records: Sequence[OutboundRecord]) -> list[OutboundRecord]:
+        """Send and wait; gives back what has to be sent again."""
+        futures: list[asyncio.Future[Any]] = []
+        sent: list[OutboundRecord] = []
+        again: list[OutboundRecord] = []
+        replace = False
+        cluster = producer.client.cluster
+        for record in records:
+            known = cluster.partitions_for_topic(record.topic) or await self._known_partitions(producer, record.topic)
+            target = record.topic if known else self._settings.reply.default_topic
+            if not known:
+                log.warning("there is no such topic: sent to the default reply topic", topic=record.topic)
+            partition = record.partition if record.partition in known else None
+            try:
+                future = await producer.send(
+                    target, record.value, key=record.key, partition=partition, headers=record.headers
+                )
+            except REFUSALS as error:
+                raise PublishRefused(record, str(error) or type(error).__name__) from None
+            except KafkaError as error:
+                again.append(record)
+                replace = replace or not error.retriable
+            else:
+                futures.append(future)
+                sent.append(record)
+        for record, future in zip(sent, futures, strict=True):
+            try:
+                await future
+            except REFUSALS as error:
+                raise PublishRefused(record, str(error) or type(error).__name__) from None
+            except KafkaError as error:
+                again.append(record)
+                # Not retriable: the broker has forgotten the producer (it was replaced by an empty one, or lost our
+                # sequence), and no later record of this producer would be taken either.
+                replace = replace or not error.retriable
+        if again:
+            await (self._replace(producer) if replace else asyncio.sleep(RETRY_BACKOFF_MS / 1000))
+        return again
+
+    async def _known_partitions(self, producer: AIOKafkaProducer, topic: str) -> set[int]:
+        """The partitions of a topic; empty when the broker says, twice, that there is no such topic.
+
+        Our own topics are there by contract (a broker that has just been replaced makes them again): they are waited for.
+        """
+        cluster = producer.client.cluster
+        known: set[int] | None = cluster.partitions_for_topic(topic)
+        if known:
+            return known
+        if self._absent.get(topic, 0.0) > time.monotonic():
+            return set()
+        client = producer.client
+        denials = 0
+        while self._producer is producer:
+            client.add_topic(topic)
+            answered = await client.force_metadata_update()
+            known = cluster.partitions_for_topic(topic)
+            if known:
+                return known
+            denials += int(answered)
+            if denials >= ABSENT_AFTER_DENIALS and topic not in self._own_topics:
+                client.set_topics([name for name in client._topics if name != topic])
+                self._remember_absent(topic)
+                return set()
+            await asyncio.sleep(METADATA_POLL_S)
+        return set()
+
+    def _remember_absent(self, topic: str) -> None:
+        if len(self._absent) >= MAX_ABSENT:
+            self._absent.clear()
+        self._absent[topic] = time.monotonic() + ABSENT_FOR_S
+
+    async def _connect(self) -> AIOKafkaProducer:
+        producer = AIOKafkaProducer(
+            **connection_kwargs(self._settings),
+            client_id=self._client_id,
+            acks="all",
+            enable_idempotence=self._idempotent,
+            compression_type="lz4",
+            linger_ms=0,
+            max_batch_size=MAX_BATCH_BYTES,
+            max_request_size=MAX_REQUEST_BYTES,
+            request_timeout_ms=REQUEST_TIMEOUT_MS,
+            retry_backoff_ms=RETRY_BACKOFF_MS,
+        )
+        try:
+            await producer.start()
+            await producer.client.set_topics(sorted(self._own_topics))
+        except BaseException:
+            await producer.stop()
+            raise
+        return producer
+
+    async def _replace(self, broken: AIOKafkaProducer) -> None:
+        """A new producer in the place of one the broker no longer takes anything from; one replacement for all who wait."""
+        if self._producer is not broken or self._closing:
+            return
+        if self._replacing is None or self._replacing.done():
+            self._replacing = asyncio.create_task(self._do_replace(broken))
+        await asyncio.shield(self._replacing)
+
+    async def _do_replace(self, broken: AIOKafkaProducer) -> None:
+        log.warning("the broker no longer knows this producer: a new one takes over")
+        while True:
+            try:
+                self._producer = await self._connect()
+                break
+            except (KafkaError, OSError):
+                await asyncio.sleep(NEW_PRODUCER_BACKOFF_S)
+        await broken.stop()
