@@ -28,12 +28,14 @@ def _packages() -> list[str]:
 
 
 def _handed_on(package: str, source: str) -> set[str]:
-    """Names that an `__init__` file imports from its own package: imported only for others to import."""
+    """Names that an `__init__` file imports from its own package and does not use: imported for others to import."""
     names: set[str] = set()
-    for node in ast.parse(source).body:
+    tree = ast.parse(source)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(package + "."):
             names |= {alias.asname or alias.name for alias in node.names}
-    return {name for name in names if not name.startswith("_")}
+    return {name for name in names - used if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("name", _packages())
