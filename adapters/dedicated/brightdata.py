@@ -1,0 +1,77 @@
+"""Bright Data: the answer may be a text inside an envelope inside the answer, each with its own status.
+
+`format: json` gives `{"status_code": 200, "headers": {…}, "body": "<JSON as a text>"}`; an outer 200 may hold an inner 4xx or 5xx
+with the reason in a header. HTML in a 200 is a failure that older clients took for "no results" (brightdata-mcp#167).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from groundwire.adapters.adapter import Adapter
+from groundwire.adapters.classify import Heard
+from groundwire.adapters.errors import BadAnswer
+from groundwire.adapters.mapping import type_name
+from groundwire.adapters.reading import read_json
+
+_MAX_LAYERS = 3
+
+
+class BrightDataAdapter(Adapter):
+    """Opens the envelopes; all else is the file's."""
+
+    def document(self, text: str) -> Any:
+        document = read_json(text)
+        for _ in range(_MAX_LAYERS):
+            if isinstance(document, str):  # JSON encoded twice
+                document = read_json(document)
+            elif _is_envelope(document):
+                inner = document["body"]
+                if not isinstance(inner, str | dict):
+                    raise BadAnswer(f"`body` is {type_name(inner)} instead of a text")
+                document = read_json(inner) if isinstance(inner, str) else inner
+            else:
+                return document
+        raise BadAnswer(f"an envelope in an envelope, more than {_MAX_LAYERS} deep")
+
+    def hear(self, status: int, headers: Mapping[str, str], text: str) -> Heard:
+        """An inner answer that failed is the answer: its status, its headers, its body."""
+        try:
+            outer = read_json(text)
+        except BadAnswer:
+            return super().hear(status, headers, text)
+        if status == 200 and _is_envelope(outer):
+            inner_status = outer["status_code"]
+            inner_headers = outer.get("headers")
+            merged = {**headers, **(_texts(inner_headers) if isinstance(inner_headers, dict) else {})}
+            if isinstance(inner_status, int) and not isinstance(inner_status, bool):
+                body = outer["body"] if isinstance(outer["body"], str) else text
+                heard = super().hear(inner_status, merged, body)
+                words = merged.get("x-brd-err-msg") or merged.get("x-brd-error")
+                if inner_status != 200 and words and heard.document is None:
+                    return Heard(inner_status, merged, words, None)
+                return heard
+        words = headers.get("x-brd-err-msg") or headers.get("x-brd-error")
+        return super().hear(status, headers, words if status != 200 and words and not text.strip() else text)
+
+    def judge(self, heard: Heard) -> None:
+        super().judge(heard)
+        if not isinstance(heard.document, dict):
+            raise BadAnswer(f"{type_name(heard.document)} instead of an object")
+
+
+def _is_envelope(document: Any) -> bool:
+    return isinstance(document, dict) and "status_code" in document and "body" in document and "organic" not in document
+
+
+def _texts(headers: Mapping[Any, Any]) -> dict[str, str]:
+    """Inner headers as our own look: lower case; a header given several times is a list there."""
+    found: dict[str, str] = {}
+    for name, value in headers.items():
+        if isinstance(value, list) and value:
+            value = value[0]
+        if isinstance(value, str):
+            found[str(name).lower()] = value
+    return found
+
+
+ADAPTER = BrightDataAdapter
