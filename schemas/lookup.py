@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from groundwire.schemas.plan import PLAN_CONFIG, Plan
 from groundwire.schemas.record import Record
+from groundwire.schemas.reply import Result
 
 
 class Embedding(BaseModel):
@@ -34,6 +35,18 @@ class Embedding(BaseModel):
         return list(struct.unpack(f"<{self.dimensions}e", packed))
 
 
+class StaleAnswer(BaseModel):
+    """An answer past its end that may be served, flagged, when nobody answers. Only there when the operator allows it."""
+
+    model_config = PLAN_CONFIG
+
+    provider: str
+    results: list[Result]
+    cost_micro_usd: int | None
+    stored_at_ms: int
+    expires_at_ms: int
+
+
 class Lookup(Record):
     """From normalize to lookup. Keyed by the cache key, so that equal queries meet on one partition."""
 
@@ -46,3 +59,4 @@ class Fetch(Record):
     plan: Plan
     lookup_ms: float
     embedding: Embedding | None = None
+    stale: StaleAnswer | None = None

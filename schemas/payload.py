@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from groundwire.schemas.lookup import Embedding
+from groundwire.schemas.lookup import Embedding, StaleAnswer
 from groundwire.schemas.plan import PLAN_CONFIG, Plan
 from groundwire.schemas.record import Record
 from groundwire.schemas.reply import Attempt
@@ -29,7 +29,7 @@ class RawAnswer(BaseModel):
 
 
 class AttemptMark(BaseModel):
-    """One vendor call that was begun, by the id its event will have."""
+    """One vendor call that was begun, by the id its event will have. `results` and `bytes` are known once it has ended."""
 
     model_config = PLAN_CONFIG
 
@@ -39,6 +39,8 @@ class AttemptMark(BaseModel):
     hedged: bool
     depth: int
     started_at_ms: int
+    results: int = 0
+    bytes: int = 0
 
 
 class Payload(Record):
@@ -47,6 +49,8 @@ class Payload(Record):
     `kind` is `begun` (written before each vendor call: `marks` are the calls begun so far), `answer` (vendors were asked for
     this request; `answers` may be empty when nobody answered) or `shared` (the answer another request paid for).
     `payload_id` names the paid answer; a shared payload carries the id of the one it shares.
+    Of an `answer`, `marks` and `attempts` are the same calls line by line, those passed over or lost in a crash included. On
+    `shared`, `attempts` are the other request's, to say why nobody answered: they are no part of this one's receipt.
     """
 
     kind: Literal["begun", "answer", "shared"]
@@ -64,4 +68,5 @@ class Payload(Record):
     paid_micro_usd: int | None = Field(
         default=None, description="On `shared`: what the shared answer cost the one who paid."
     )
+    stale: StaleAnswer | None = None
     warnings: list[str] = Field(default_factory=list)

@@ -34,6 +34,9 @@ class ProviderStep(BaseModel):
     facet: str
     storable: bool = Field(description="False: the vendor's terms or the caller forbid keeping the answer.")
     skip: str | None = None
+    warnings: list[str] = Field(
+        default_factory=list, description="What the caller should know when this provider's answer is the one served."
+    )
 
 
 class Plan(BaseModel):
