@@ -58,4 +58,5 @@ def test_a_forbidden_word_would_be_seen() -> None:
 
 
 def test_prose_and_code_are_utf_8_and_end_with_a_line() -> None:
-    assert [name for name, text in _texts().items() if text and not text.endswith("\n")] == []
+    written = {name: text for name, text in _texts().items() if not name.endswith(".json")}
+    assert [name for name, text in written.items() if text and not text.endswith("\n")] == []
