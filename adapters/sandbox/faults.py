@@ -30,7 +30,10 @@ FaultKind = Literal[
     "close",
 ]
 
-HONEST: frozenset[str] = frozenset({"empty_results", "gzip", "slow", "drip"})
+OWN_BILL: frozenset[str] = frozenset({"empty_results", "masked"})
+"""The vendor decides: an empty answer costs what it costs there, and a model that failed to search has used its tokens."""
+
+HONEST: frozenset[str] = OWN_BILL | {"gzip", "slow", "drip"}
 """After these the client holds the vendor's whole answer, and the vendor bills as ever. The others are free, as failures
 are, unless `billed` says that this vendor has taken the money all the same."""
 

@@ -116,6 +116,8 @@ class Sandbox:
             now=datetime.now(UTC),
         )
         answer = self._answer(vendor, asked, request.raw_path)
+        if not answer.is_call:
+            return await deliver(request, answer, None)
         fault = self.faults.draw(name, answer.query)
         self.calls.arrived(name, answer.query)
         if fault is not None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from email.utils import format_datetime
 from functools import lru_cache
 
-from groundwire.adapters.sandbox.faults import HONEST, Fault
+from groundwire.adapters.sandbox.faults import HONEST, OWN_BILL, Fault
 from groundwire.adapters.sandbox.vendor import PLAIN, Vendor
 from groundwire.adapters.sandbox.wire import Answer, Asked, Refusal, html_page
 
@@ -27,7 +27,7 @@ def spoil(vendor: Vendor, asked: Asked, honest: Answer, fault: Fault) -> Answer:
         moment = asked.now + timedelta(seconds=fault.retry_after_date_s)
         headers["Retry-After"] = format_datetime(moment, usegmt=True)
     free = fault.kind not in HONEST if fault.billed is None else not fault.billed
-    billed = answer.micro_usd if fault.kind == "empty_results" else honest.micro_usd
+    billed = answer.micro_usd if fault.kind in OWN_BILL and fault.billed is None else honest.micro_usd
     return replace(answer, headers=headers, query=honest.query, micro_usd=None if free else billed)
 
 

@@ -82,12 +82,14 @@ class Vendor(ABC):
         return query if isinstance(query, str) else None
 
     def failure(self, status: int) -> Answer:
-        """The vendor's own answer with this status."""
-        for known in (self.auth, self.quota, self.rate):
-            if known.status == status and status not in self.wording:
+        """The vendor's own answer with this status, in its wording where it has one."""
+        if status in self.wording:
+            message, code = self.wording[status]
+            return self.error(Refusal(status, message, code))
+        for known in (self.rate, self.auth, self.quota):
+            if known.status == status:
                 return self.error(known)
-        message, code = self.wording.get(status, (PLAIN.get(status, "Error"), None))
-        return self.error(Refusal(status, message, code))
+        return self.error(Refusal(status, PLAIN.get(status, "Error")))
 
     def masked(self, asked: Asked) -> Answer:  # noqa: ARG002 - vendors that hide errors in an answer need the request
         """A failure that hides in a 200."""

@@ -48,7 +48,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP answer. `micro_usd` is what the vendor bills for it; None: not billed."""
+    """One HTTP answer. `micro_usd` is what the vendor bills for it; None: not billed.
+
+    `is_call` False: not a call of the vendor's API (a redirect that was followed), so neither counted nor logged.
+    """
 
     status: int
     body: bytes
@@ -56,6 +59,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
     micro_usd: int | None = None
+    is_call: bool = True
 
 
 def as_json(value: object) -> bytes:

@@ -21,6 +21,7 @@ class Serper(Vendor):
     auth = Refusal(403, "Unauthorized.")
     quota = Refusal(400, "Not enough credits")
     rate = Refusal(429, "Rate limit exceeded")
+    wording: ClassVar[dict[int, tuple[str, str | None]]] = {400: ("Invalid request parameters", None)}
 
     def query(self, asked: Asked) -> str | None:
         query: str | None = asked.json()["q"]
