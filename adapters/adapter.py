@@ -5,12 +5,13 @@ A dedicated adapter (`dedicated/`) is a subclass that overrides the one step whi
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from groundwire.adapters.call import MappedResult, ProviderCall
-from groundwire.adapters.classify import GenuinelyEmpty, Heard, raise_for_failure, says_it_is_empty
-from groundwire.adapters.errors import BadAnswer, Unsendable, VendorFailure
+from groundwire.adapters.classify import Heard, raise_for_failure, says_it_is_empty
+from groundwire.adapters.errors import BadAnswer, Unsendable
 from groundwire.adapters.filters import filters_here, keep_matching, query_with_operators
 from groundwire.adapters.http import HttpAnswer, HttpRequest
 from groundwire.adapters.locality import country_code, language_code
@@ -81,6 +82,7 @@ class Adapter:
             "exclude_domains": list(filters.exclude_domains),
             "after": filters.published_after,
             "before": filters.published_before,
+            "today": datetime.now(UTC).date().isoformat(),
             "key": key,
             **{f"option.{name}": value for name, value in self.options.items()},
         }
@@ -139,18 +141,18 @@ class Adapter:
     def hear(self, status: int, headers: Mapping[str, str], text: str) -> Heard:
         """An answer with its JSON, if it is JSON: only what is to be read has to be. Never raises."""
         try:
-            document = self.document(text)
-        except (BadAnswer, VendorFailure):
-            document = None
-        return Heard(status, headers, text, document)
+            return Heard(status, headers, text, self.document(text))
+        except BadAnswer as error:
+            return Heard(status, headers, text, None, str(error))
 
     def judge(self, heard: Heard) -> None:
         """Raises VendorFailure, BadAnswer or GenuinelyEmpty; returns when the answer's rows are to be read."""
         raise_for_failure(self.spec, heard)
-        self.document(heard.text)
+        if heard.unreadable is not None:
+            raise BadAnswer(heard.unreadable)
 
     async def complete(self, request: HttpRequest, text: str, send: Send) -> str:  # noqa: ARG002 - for those who need more calls
-        """The whole answer, when it takes more than one call to get it. Raises WireError when what came is all there is."""
+        """The whole answer, when it takes more than one call to get it. What can't be had is left out: what came was paid."""
         return text
 
     def rows(self, document: Any) -> list[Row]:
@@ -159,8 +161,11 @@ class Adapter:
 
     def results(self, text: str, call: ProviderCall, answered_at_ms: int) -> list[MappedResult]:
         """An answer's body as results: clean, each page once, filtered, at most `depth`. Raises BadAnswer or VendorFailure."""
-        document = self.document(text)
-        if says_it_is_empty(self.spec, Heard(200, {}, text, document)):
+        return self.results_of(self.document(text), call, answered_at_ms)
+
+    def results_of(self, document: Any, call: ProviderCall, answered_at_ms: int) -> list[MappedResult]:
+        """The same for an answer that is already parsed."""
+        if says_it_is_empty(self.spec, document):
             return []
         mapped = map_rows(self.spec.answer, self.rows(document), answered_at_ms)
         return keep_matching(call.filters, mapped)[: call.depth]
@@ -180,6 +185,3 @@ def _urls_in(body: bytes | None) -> list[str]:
         return []
     content = json.loads(body)
     return [value for value in content.values() if isinstance(value, str) and value.startswith(("http://", "https://"))]
-
-
-__all__ = ["Adapter", "GenuinelyEmpty", "Send"]

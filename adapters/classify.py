@@ -1,12 +1,13 @@
 """Status and body to exactly one outcome, by what can be done about it.
 
 The provider file's rules come first: they know that one vendor's 400 means an empty purse and another's 403 a missing switch.
-Then the status decides. A 400 or 422 is the caller's mistake only when the vendor itself says so, not when a gateway answers with HTML.
+Then the status decides. A 400 or 422 is the caller's mistake only when the vendor says so, not when a gateway answers with HTML.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import jmespath
@@ -46,12 +47,13 @@ _SAID: dict[AttemptOutcome, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One answer as it arrived. `document` is the parsed body, or None when it is no JSON; header names are lower case."""
+    """One answer as it came. `document` is the parsed body; `unreadable` says why it is missing. Header names are lower case."""
 
     status: int
     headers: Mapping[str, str]
     text: str
     document: Any
+    unreadable: str | None = None
 
 
 class GenuinelyEmpty(Exception):  # noqa: N818 - not an error: the vendor's way of saying that there is nothing
@@ -68,7 +70,7 @@ def outcome_of_status(status: int) -> AttemptOutcome | None:
 
 
 def raise_for_failure(spec: ProviderSpec, heard: Heard) -> None:
-    """Raises VendorFailure when the answer is a failure, GenuinelyEmpty when it says there is nothing; returns when it is to be read."""
+    """Raises VendorFailure for a failure, GenuinelyEmpty when the vendor says there is nothing; returns when it is to be read."""
     for rule in spec.outcomes:
         if _holds(rule, heard):
             outcome, status = _decide(rule, heard)
@@ -79,15 +81,15 @@ def raise_for_failure(spec: ProviderSpec, heard: Heard) -> None:
     from_status = outcome_of_status(heard.status)
     if from_status is None:
         return
-    if from_status == "rejected" and heard.document is None and looks_like_html(heard.text):
+    if from_status == "rejected" and heard.unreadable and looks_like_html(heard.text):
         raise VendorFailure("bad_answer", f"{heard.status}: HTML instead of an answer", heard.status)
     raise VendorFailure(from_status, _reason(spec, None, heard, from_status, heard.status), heard.status)
 
 
-def says_it_is_empty(spec: ProviderSpec, heard: Heard) -> bool:
+def says_it_is_empty(spec: ProviderSpec, document: Any) -> bool:
     """Whether a rule calls this body empty, whatever its status was (a stored answer has none)."""
     return any(
-        rule.outcome == "empty" and rule.when is not None and search(rule.when, heard.document) not in _FALSE
+        rule.outcome == "empty" and rule.when is not None and search(rule.when, document) not in _FALSE
         for rule in spec.outcomes
     )
 
@@ -98,9 +100,14 @@ _FALSE: tuple[Any, ...] = (None, False, "", [], {})
 def search(expression: str, document: Any) -> Any:
     """What a JMESPath expression finds; None also when it meets types that it can't work on."""
     try:
-        return jmespath.search(expression, document)
+        return _compiled(expression).search(document)
     except (JMESPathError, RecursionError, ValueError, TypeError, AttributeError):
         return None
+
+
+@lru_cache(maxsize=4096)  # the library's own cache holds 128 expressions, fewer than there are
+def _compiled(expression: str) -> Any:
+    return jmespath.compile(expression)
 
 
 def _holds(rule: OutcomeRule, heard: Heard) -> bool:
@@ -141,7 +148,7 @@ def vendor_words(expressions: list[str], heard: Heard) -> str | None:
         found = search(expression, heard.document)
         if isinstance(found, str) and found.strip():
             return _short(found)
-    if heard.document is None and heard.text.strip() and not looks_like_html(heard.text):
+    if heard.unreadable and heard.text.strip() and not looks_like_html(heard.text):
         return _short(heard.text)
     return None
 

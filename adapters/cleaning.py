@@ -15,15 +15,13 @@ MAX_BODY_CHARS = 10_000
 
 # Tags that search vendors put around words, and those whole pages are made of. Any other `<word>` is text (`List<String>`).
 _TAGS = (
-    "a abbr article aside b bdi bdo big blockquote br button center cite code dd del details div dl dt em figcaption figure font footer "
-    "form h1 h2 h3 h4 h5 h6 header hr i iframe img input ins kbd label li main mark nav noscript ol p picture pre q s samp script "
-    "section small source span strike strong style sub summary sup svg table tbody td template tfoot th thead time tr tt u ul var "
-    "video wbr html body head title meta link"
-).split()
-_TAG = re.compile(rf"</?(?:{'|'.join(_TAGS)})(?=[\s/>])[^<>]*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
-_BREAKS = frozenset(
-    "p div br li tr h1 h2 h3 h4 h5 h6 section article blockquote pre ul ol table hr dd dt td th".split()
+    "a|abbr|article|aside|b|bdi|bdo|big|blockquote|body|br|button|center|cite|code|dd|del|details|div|dl|dt|em|figcaption|figure"
+    "|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|li|link|main|mark|meta|nav|noscript|ol|p|picture"
+    "|pre|q|s|samp|script|section|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|template|tfoot|th|thead"
+    "|time|title|tr|tt|u|ul|var|video|wbr"
 )
+_TAG = re.compile(rf"</?(?:{_TAGS})(?=[\s/>])[^<>]*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_BREAK = re.compile(r"p|div|br|li|tr|h[1-6]|section|article|blockquote|pre|ul|ol|table|hr|dd|dt|td|th")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _STRAY = re.compile(r"&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
 
@@ -40,8 +38,8 @@ _MANY_LINES = re.compile(r"\n{3,}")
 
 # The label of an unfolding link, glued to the end of a snippet, in the languages engines are asked in.
 _READ_MORE = re.compile(
-    r"(?:(?<=\.\.\.)|(?<=…)|(?<=[^\W\d_])|(?<=[.!?]))\s*(?:(?:(?<=\.\.\.)|(?<=…)|(?<=\.\.\.\s)|(?<=…\s)|(?<=\S))"
-    r"(?:Read more|Read More|Mehr lesen|Weiterlesen|Leer más|Lire la suite|Leia mais|Leggi tutto|더보기|続きを読む|もっと見る))\s*$"
+    r"(?:(?<=\S)|(?<=\.\.\.\s)|(?<=…\s))"
+    r"(?:Read [Mm]ore|Mehr lesen|Weiterlesen|Leer más|Lire la suite|Leia mais|Leggi tutto|더보기|続きを読む|もっと見る)\s*$"
 )
 
 
@@ -96,7 +94,7 @@ def _without_markup(raw: str) -> str:
     for node in body.traverse(include_text=True):
         if node.tag == "-text":
             parts.append(node.text_content or "")
-        elif node.tag in _BREAKS:
+        elif _BREAK.fullmatch(node.tag or ""):
             parts.append("\n")
     return "".join(parts)
 

@@ -15,30 +15,29 @@ _MAX_CHARS = 80
 _SKEW = timedelta(days=1)  # the vendor's clock, and days that have begun further east
 _EARLIEST = date(1900, 1, 1)
 
-_MONTH_NAMES: tuple[tuple[str, ...], ...] = (
-    ("january", "jan", "enero", "ene", "januar", "jänner", "jän", "janvier", "janv", "janeiro", "gennaio", "gen", "januari", "января", "янв"),
-    ("february", "feb", "febrero", "februar", "février", "févr", "fév", "fevrier", "fevereiro", "fev", "febbraio", "februari", "февраля", "фев"),
-    ("march", "mar", "marzo", "märz", "mär", "mars", "março", "maart", "mrt", "марта", "мар"),
-    ("april", "apr", "abril", "abr", "avril", "avr", "aprile", "апреля", "апр"),
-    ("may", "mayo", "mai", "maio", "mag", "maggio", "mei", "мая"),
-    ("june", "jun", "junio", "juni", "juin", "junho", "giugno", "giu", "июня", "июн"),
-    ("july", "jul", "julio", "juli", "juillet", "juil", "julho", "luglio", "lug", "июля", "июл"),
-    ("august", "aug", "agosto", "ago", "août", "aout", "augustus", "августа", "авг"),
-    ("september", "sep", "sept", "septiembre", "septembre", "setembro", "set", "settembre", "сентября", "сен", "сент"),
-    ("october", "oct", "octubre", "oktober", "okt", "octobre", "outubro", "out", "ottobre", "ott", "октября", "окт"),
-    ("november", "nov", "noviembre", "novembre", "novembro", "ноября", "ноя", "нояб"),
-    ("december", "dec", "diciembre", "dic", "dezember", "dez", "décembre", "déc", "decembre", "dezembro", "dicembre", "декабря", "дек"),
-)  # fmt: skip
-_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names}
+_MONTH_NAMES = (
+    "january jan enero ene januar jänner jän janvier janv janeiro gennaio gen januari января янв",
+    "february feb febrero februar février févr fév fevrier fevereiro fev febbraio februari февраля фев",
+    "march mar marzo märz mär mars março maart mrt марта мар",
+    "april apr abril abr avril avr aprile апреля апр",
+    "may mayo mai maio mag maggio mei мая",
+    "june jun junio juni juin junho giugno giu июня июн",
+    "july jul julio juli juillet juil julho luglio lug июля июл",
+    "august aug agosto ago août aout augustus августа авг",
+    "september sep sept septiembre septembre setembro set settembre сентября сен сент",
+    "october oct octubre oktober okt octobre outubro out ottobre ott октября окт",
+    "november nov noviembre novembre novembro ноября ноя нояб",
+    "december dec diciembre dic dezember dez décembre déc decembre dezembro dicembre декабря дек",
+)
+_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
 
 _MINUTES = "minutes? mins? min minutos? minuten minuti minuto minut 분 分钟 分鐘 分 минут минуты минуту"
 _HOURS = "hours? hrs? hr h horas? stunden? std heures? ore ora uur 시간 時間 小时 小時 часов часа час"
 _DAYS = "days? d días? dias? tagen? tage tag jours? j giorni giorno dagen dag 일 日 天 дней дня день"
 _WEEKS = "weeks? wks? w semanas? wochen? woche semaines? sem settimane settimana weken week 주 週間 週 周 недель недели неделю"
-_ONE = {
-    "a": 1, "an": 1, "one": 1, "un": 1, "una": 1, "une": 1, "uno": 1, "um": 1, "uma": 1, "ein": 1, "eine": 1, "einer": 1, "einem": 1,
-    "einen": 1, "een": 1,
-}  # fmt: skip
+_ONE = dict.fromkeys(
+    ["a", "an", "one", "un", "una", "une", "uno", "um", "uma", "ein", "eine", "einer", "einem", "einen", "een"], 1
+)
 
 
 def _unit(words: str) -> str:

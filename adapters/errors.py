@@ -35,7 +35,7 @@ class FileProblem:
         return f"{place}: {self.key}: {self.message}" if self.key else f"{place}: {self.message}"
 
 
-class BadProviderFile(AdapterError):
+class BadProviderFile(AdapterError):  # noqa: N818 - the name says what happened; the tree above says that it is an error
     """A provider file that can't be used."""
 
     def __init__(self, problems: list[FileProblem]) -> None:
@@ -43,11 +43,11 @@ class BadProviderFile(AdapterError):
         self.problems = problems
 
 
-class BadAnswer(AdapterError):
+class BadAnswer(AdapterError):  # noqa: N818 - the name says what happened; the tree above says that it is an error
     """An answer that is not what the vendor documents: HTML, broken or wrong-typed JSON, no usable row."""
 
 
-class VendorFailure(AdapterError):
+class VendorFailure(AdapterError):  # noqa: N818 - the name says what happened; the tree above says that it is an error
     """The vendor says that it failed. `retry_after_s` is its wish as stated, not yet capped."""
 
     def __init__(
@@ -60,7 +60,7 @@ class VendorFailure(AdapterError):
         self.retry_after_s = retry_after_s
 
 
-class Unsendable(AdapterError):
+class Unsendable(AdapterError):  # noqa: N818 - the name says what happened; the tree above says that it is an error
     """No request can be made: a missing option, or a value that the place it belongs to can't carry."""
 
 

@@ -33,11 +33,14 @@ def unfit_for(spec: ProviderSpec, call: ProviderCall) -> str | None:
         return "has no news search"
     if filters.safe_search not in (None, "off", *spec.capabilities.safe_search):
         return f"has no safe search at level `{filters.safe_search}`"
-    return _over_a_limit(spec, query_with_operators(spec, call))
+    return _over_a_limit(spec, query_with_operators(spec, call), filters)
 
 
-def _over_a_limit(spec: ProviderSpec, query: str) -> str | None:
+def _over_a_limit(spec: ProviderSpec, query: str, filters: Filters) -> str | None:
     limits = spec.limits
+    domains = max(len(filters.include_domains), len(filters.exclude_domains))
+    if limits.max_domains is not None and domains > limits.max_domains:
+        return f"{domains} domains in a filter; {spec.title} takes at most {limits.max_domains}"
     if limits.max_query_chars is not None and len(query) > limits.max_query_chars:
         return f"the query has {len(query):,} characters; {spec.title} takes at most {limits.max_query_chars:,}"
     words = len(query.split())

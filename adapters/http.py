@@ -9,10 +9,9 @@ import contextlib
 import ipaddress
 import socket
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
@@ -28,6 +27,9 @@ from groundwire.adapters.errors import Unsendable, WireError
 USER_AGENT = "groundwire/0.1 (+https://github.com/groundwire/groundwire)"
 MAX_CONNECTIONS = 1024  # the caps that matter are per provider, and the chain's business
 MAX_REDIRECTS = 3
+CONNECT_SHARE = 0.9  # of a call's time: a connection that takes longer leaves none for the answer
+_NO_TIMEOUT = httpx.Timeout(None)  # the deadline is asyncio's, over everything
+_PRIVATE = "resolves to a private address"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class HttpClient:
         started = time.monotonic()
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._send(request)
+                return await self._send(request, timeout_s)
         except TimeoutError:
             raise WireError("timeout", f"no whole answer within {_seconds(timeout_s)}", reached=True) from None
         except httpx.HTTPError as error:
@@ -95,10 +97,10 @@ class HttpClient:
             client, self._client = self._client, None
             await client.aclose()
 
-    async def _send(self, request: HttpRequest) -> HttpAnswer:
+    async def _send(self, request: HttpRequest, timeout_s: float) -> HttpAnswer:
         url = request.url
         for _ in range(MAX_REDIRECTS + 1):
-            answer = await self._send_once(request, url)
+            answer = await self._send_once(request, url, timeout_s)
             if not (request.follow_same_site and answer.status in (301, 302, 303, 307, 308)):
                 return answer
             target = urljoin(url, answer.headers.get("location", ""))
@@ -112,15 +114,18 @@ class HttpClient:
             url = target
         raise WireError("bad_answer", f"more than {MAX_REDIRECTS} redirects", reached=True, status_code=answer.status)
 
-    async def _send_once(self, request: HttpRequest, url: str) -> HttpAnswer:
+    async def _send_once(self, request: HttpRequest, url: str, timeout_s: float) -> HttpAnswer:
         client = self._open()
+        connecting = httpx.Timeout(None, connect=timeout_s * CONNECT_SHARE)
         headers = {
             "User-Agent": USER_AGENT,
             "Accept": "application/json",
             "Accept-Encoding": ACCEPTED,
             **request.headers,
         }
-        async with client.stream(request.method, url, headers=headers, content=request.body) as response:
+        async with client.stream(
+            request.method, url, headers=headers, content=request.body, timeout=connecting
+        ) as response:
             with _status_in_errors(response.status_code):
                 body = await self._read(response)
             return HttpAnswer(
@@ -149,7 +154,9 @@ class HttpClient:
         if self._client is None:
             jar = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))  # nothing is carried from call to call
             transport = self._transport or AiohttpTransport(client=self._session)
-            self._client = httpx.AsyncClient(transport=transport, follow_redirects=False, cookies=jar, timeout=None)
+            self._client = httpx.AsyncClient(
+                transport=transport, follow_redirects=False, cookies=jar, timeout=_NO_TIMEOUT
+            )
         return self._client
 
     def _session(self) -> aiohttp.ClientSession:
@@ -186,7 +193,7 @@ class _GuardedResolver(AbstractResolver):
     ) -> list[ResolveResult]:
         found = await self._inner.resolve(host, port, family)
         if host not in self._trusted_hosts and any(_is_private(entry["host"]) for entry in found):
-            raise OSError(None, f"{host} resolves to a private address")
+            raise OSError(None, f"{host}: {_PRIVATE}")
         return found
 
     async def close(self) -> None:
@@ -210,13 +217,12 @@ async def _raw(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 @contextlib.contextmanager
-def _status_in_errors(status: int) -> Any:
+def _status_in_errors(status: int) -> Iterator[None]:
     """An answer that breaks off half-way still had a status."""
     try:
         yield
     except httpx.HTTPError as error:
-        cause = error.__cause__
-        if isinstance(cause, aiohttp.ServerTimeoutError):
+        if isinstance(error, httpx.TimeoutException) and error.__cause__ is None:
             raise
         raise WireError(
             "transport", "the line broke in the middle of the answer", reached=True, status_code=status
@@ -227,25 +233,22 @@ def _named(error: httpx.HTTPError, url: str, seconds: float) -> WireError:
     """A client error in our words: its own text may hold the URL and what stands in it."""
     host = urlsplit(url).hostname or "the vendor"
     cause = error.__cause__
-    if isinstance(cause, aiohttp.ClientConnectorDNSError):
-        private = "private address" in str(cause)
-        return WireError(
-            "transport",
-            f"{host} resolves to a private address" if private else f"no address found for {host}",
-            reached=False,
-        )
-    if isinstance(cause, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError) or isinstance(
-        cause, aiohttp.ClientSSLError
-    ):
-        return WireError("transport", f"no trusted TLS connection to {host}", reached=False)
-    if isinstance(cause, aiohttp.ClientConnectorError) or isinstance(error, httpx.ConnectError):
+    match cause:
+        case aiohttp.ClientConnectorDNSError():
+            where = "resolves to a private address" if _PRIVATE in str(cause) else "has no address"
+            return WireError("transport", f"{host} {where}", reached=False)
+        case aiohttp.ClientSSLError():
+            return WireError("transport", f"no trusted TLS connection to {host}", reached=False)
+        case aiohttp.ConnectionTimeoutError():
+            return WireError("timeout", f"no connection to {host} within {_seconds(seconds)}", reached=False)
+        case aiohttp.ClientConnectorError():
+            return WireError("transport", f"no connection to {host}", reached=False)
+    if isinstance(error, httpx.ConnectError | httpx.UnsupportedProtocol):
         return WireError("transport", f"no connection to {host}", reached=False)
-    if isinstance(cause, TimeoutError | aiohttp.ServerTimeoutError) or (
-        cause is None and isinstance(error, httpx.TimeoutException)
-    ):
+    if isinstance(error, httpx.ConnectTimeout) and cause is None:
+        return WireError("timeout", f"no connection to {host} within {_seconds(seconds)}", reached=False)
+    if isinstance(error, httpx.TimeoutException) and cause is None:
         return WireError("timeout", f"no whole answer within {_seconds(seconds)}", reached=True)
-    if isinstance(error, httpx.UnsupportedProtocol):
-        return WireError("transport", "the address is not one that can be called", reached=False)
     return WireError("transport", f"{host} closed the connection without an answer", reached=True)
 
 

@@ -1,4 +1,4 @@
-"""One provider's keys: used in turn only when one is used up. A quota is never asked again on the same key while another is left."""
+"""One provider's keys: the next one only when one is used up. A used-up key is not tried again while another is left."""
 
 import time
 from collections.abc import Callable, Sequence

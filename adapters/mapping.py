@@ -41,12 +41,16 @@ def rows_of(spec: AnswerSpec, document: Any) -> list[Row]:
             continue
         if not isinstance(value, list):
             raise BadAnswer(f"`{expression}` is {type_name(value)} instead of a list")
-        found.extend(value)
+        for item in value:  # one answer to several queries may be a list of lists
+            found.extend(item if isinstance(item, list) else [item])
     rows = [row for row in found if isinstance(row, dict)]
     if found and not rows:
         raise BadAnswer(f"{len(found)} rows, none of them an object")
     if not rows and spec.nothing_when is not None and (why := search(spec.nothing_when, document)):
         raise VendorFailure("server_error", f"nothing came back: {_names(why)}")
+    if spec.keep is not None:
+        keep = spec.keep
+        rows = [row for row in rows if search(keep, row)]
     if spec.order is not None:
         rows = _sorted(rows, spec.order)
     return [

@@ -1,4 +1,4 @@
-"""What an attempt cost, in integer micro-USD: what the answer says, else what is counted in it, else the price list, else unknown.
+"""What an attempt cost, in integer micro-USD: as the answer says, else as counted in it, else as listed, else unknown.
 
 Sums are Decimal until the last step; no float ever holds money.
 """
@@ -20,7 +20,7 @@ DEFAULT_DEPTH = 5
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """A provider's prices under the operator's options. `own_micro_usd` is the operator's own price for a call at default depth."""
+    """A provider's prices under the operator's options. `own_micro_usd` is the operator's own for a call at default depth."""
 
     spec: PriceSpec
     options: Mapping[str, str]
@@ -106,7 +106,7 @@ class PriceList:
             return meter.usd_per_1000 * MICRO_PER_USD / 1000
         model = self.options.get(self.spec.model_option or "", "")
         for pattern, columns in self.spec.models.items():
-            if model == pattern or (pattern.endswith("*") and model.startswith(pattern[:-1])):
+            if _fits(model, pattern):
                 per_million = columns.get(meter.token or "")
                 return None if per_million is None else per_million * MICRO_PER_USD / 1_000_000
         return None
@@ -142,11 +142,15 @@ class PriceList:
         return (rate.max_depth is None or depth <= rate.max_depth) and self._holds(rate.when)
 
     def _holds(self, when: Mapping[str, str]) -> bool:
-        return all(self.options.get(name) == value for name, value in when.items())
+        return all(_fits(self.options.get(name, ""), pattern) for name, pattern in when.items())
+
+
+def _fits(value: str, pattern: str) -> bool:
+    return value.startswith(pattern[:-1]) if pattern.endswith("*") else value == pattern
 
 
 def _amount(value: Any) -> Decimal | None:
-    """A count or an amount: a JSON number that is not negative. A text is none: a vendor that changes its types may change more."""
+    """A count or an amount: a JSON number that is not negative. A text is none: who changes types may change more."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -1,10 +1,10 @@
 """One provider, ready to be called. `Provider.call` makes exactly one outcome of whatever happens and never raises."""
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from groundwire.adapters.adapter import Adapter
+from groundwire.adapters.adapter import Adapter, Send
 from groundwire.adapters.call import FREE, CallOutcome, Cost, MappedResult, ProviderCall, StorageTerms
 from groundwire.adapters.classify import GenuinelyEmpty, Heard
 from groundwire.adapters.errors import BadAnswer, Unsendable, VendorFailure, WireError
@@ -19,6 +19,18 @@ from groundwire.schemas.reply import AttemptOutcome
 from groundwire.schemas.settings import ProviderSettings
 
 MAX_REASON_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What an answer turned out to be."""
+
+    outcome: AttemptOutcome
+    reason: str | None
+    cost: Cost
+    body: str
+    results: int = 0
+    status: int | None = None
 
 
 class Provider:
@@ -106,11 +118,11 @@ class Provider:
             return _outcome("skipped", self._redact(str(error)), started, FREE)
         except WireError as error:
             return self._from_wire(error, depth, started)
-        except Exception as error:  # noqa: BLE001 - a promise: whatever a library raises becomes an outcome
+        except Exception as error:  # a promise: whatever a library raises becomes an outcome
             return self._unforeseen(error, depth, started)
         try:
             outcome = await self._from_answer(request, answer, call, depth, started, deadline)
-        except Exception as error:  # noqa: BLE001 - see above
+        except Exception as error:
             return self._unforeseen(error, depth, started)
         if outcome.outcome in ("quota", "auth"):
             self._keys.rest(key, outcome.retry_after_s if outcome.outcome == "quota" else None)
@@ -131,66 +143,61 @@ class Provider:
         self, request: HttpRequest, answer: HttpAnswer, call: ProviderCall, depth: int, started: float, deadline: float
     ) -> CallOutcome:
         content_type = answer.headers.get("content-type", "")
-        size = len(answer.body)
         text = self._redact(decode_text(answer.body, content_type)).replace("\x00", "")
         heard = self.adapter.hear(answer.status, answer.headers, text)
-        prices = self.adapter.prices
-        kept = text if 200 <= answer.status < 300 else None
+        read = await self._read(request, heard, text, call, depth, self._sender(deadline))
+        waits = read.outcome in ("rate_limited", "quota", "server_error")
+        return CallOutcome(
+            outcome=read.outcome,
+            reason=None if read.reason is None else self._redact(read.reason)[:MAX_REASON_CHARS],
+            status_code=read.status or answer.status,
+            latency_ms=_since(started),
+            cost=read.cost,
+            content_type=content_type,
+            body=read.body if 200 <= answer.status < 300 or read.outcome == "empty" else None,
+            body_bytes=len(answer.body),
+            results=read.results,
+            retry_after_s=self._retry_after(heard) if waits else None,
+        )
 
-        def done(
-            outcome: AttemptOutcome, reason: str | None, cost: Cost, results: int = 0, **more: object
-        ) -> CallOutcome:
-            status = more.get("status", answer.status)
-            return CallOutcome(
-                outcome=outcome,
-                reason=None if reason is None else self._redact(reason)[:MAX_REASON_CHARS],
-                status_code=status if isinstance(status, int) else answer.status,
-                latency_ms=_since(started),
-                cost=cost,
-                content_type=content_type,
-                body=more["body"] if isinstance(more.get("body"), str) else kept,  # type: ignore[arg-type]
-                body_bytes=size,
-                results=results,
-                retry_after_s=self._retry_after(heard)
-                if outcome in ("rate_limited", "quota", "server_error")
-                else None,
-            )
-
+    async def _read(
+        self, request: HttpRequest, heard: Heard, text: str, call: ProviderCall, depth: int, send: Send
+    ) -> "_Reading":
+        adapter, prices = self.adapter, self.adapter.prices
         try:
-            self.adapter.judge(heard)
-            text = self._redact(await self.adapter.complete(request, text, self._sender(deadline)))
-            document = self.adapter.document(text)
-            results = self.adapter.results(text, call, int(self._wall_clock() * 1000))
+            adapter.judge(heard)
+            whole = await adapter.complete(request, text, send)
+            document = heard.document if whole is text else adapter.document(whole)
+            text = self._redact(whole)
+            results = len(adapter.results_of(document, call, int(self._wall_clock() * 1000)))
         except GenuinelyEmpty:
-            return done("empty", None, prices.cost_of_answer(depth, heard.document), body=text)
+            return _Reading("empty", None, prices.cost_of_answer(depth, heard.document), text)
         except VendorFailure as failure:
             cost = prices.cost_of_refusal(depth, heard.document)
-            return done(failure.outcome, failure.reason, cost, status=failure.status_code)
+            return _Reading(failure.outcome, failure.reason, cost, text, status=failure.status_code)
         except BadAnswer as error:
-            masked = 200 <= answer.status < 300
-            cost = (
-                prices.cost_of_masked(depth, heard.document)
-                if masked
-                else prices.cost_of_refusal(depth, heard.document)
-            )
-            return done("bad_answer", f"{answer.status}: {error}", cost)
+            masked = 200 <= heard.status < 300
+            cost = (prices.cost_of_masked if masked else prices.cost_of_refusal)(depth, heard.document)
+            return _Reading("bad_answer", f"{heard.status}: {error}", cost, text)
         cost = prices.cost_of_answer(depth, document)
         if results:
-            return done("ok", None, cost, len(results), body=text)
-        return done("empty", self._why_empty(document), cost, body=text)
+            return _Reading("ok", None, cost, text, results=results)
+        return _Reading("empty", self._why_empty(document), cost, text)
 
     def _why_empty(self, document: object) -> str | None:
         rows = len(self.adapter.rows(document))
         return f"none of {rows} results passes the filters" if rows else None
 
-    def _sender(self, deadline: float) -> Callable[[HttpRequest], "asyncio.Future[HttpAnswer]"]:
+    def _sender(self, deadline: float) -> Send:
+        """For an adapter that needs more than one call: what is left of the deadline is all it gets."""
+
         async def send(request: HttpRequest) -> HttpAnswer:
             left = deadline - time.perf_counter()
             if left <= 0:
                 raise WireError("timeout", "no time left for the rest of the answer", reached=False)
             return await self._http.send(request, left)
 
-        return lambda request: asyncio.ensure_future(send(request))
+        return send
 
     def _retry_after(self, heard: Heard) -> float | None:
         return retry_after_s(

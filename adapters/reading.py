@@ -16,7 +16,7 @@ _HTML = re.compile(
 
 
 def decode_text(body: bytes, content_type: str) -> str:
-    """Text of a body. JSON is UTF-8, whatever its label says; only what is not falls back to the label, then to Latin-1's superset."""
+    """Text of a body. JSON is UTF-8, whatever its label says; what is not falls back to the label, then to Latin-1's superset."""
     for bom, encoding in _BOMS:
         if body.startswith(bom):
             return body.decode(encoding, "replace")

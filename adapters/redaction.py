@@ -15,12 +15,13 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         forms = {form for secret in secrets if len(secret) >= _SHORTEST for form in _forms(secret)}
-        self._pattern = (
-            re.compile("|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))) if forms else None
-        )
+        self._forms = sorted(forms, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
-        return text if self._pattern is None else self._pattern.sub(REDACTED, text)
+        for form in self._forms:  # a plain search each: a pattern of them all is far slower on a large answer
+            if form in text:
+                text = text.replace(form, REDACTED)
+        return text
 
     def __repr__(self) -> str:
         return "Redactor(…)"

@@ -7,11 +7,11 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-import jmespath
-
+from groundwire.adapters.classify import search
 from groundwire.adapters.spec import RetryAfterSpec
 
 _DURATION = re.compile(r"\s*(\d{1,12}(?:\.\d{1,9})?)\s*(ms|s|sec|seconds?)?\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 
 
 def retry_after_s(
@@ -19,6 +19,8 @@ def retry_after_s(
 ) -> float | None:
     """Seconds to wait, between 0 and `cap_s`, or None when the vendor did not say or can't be understood."""
     wish = _from_headers(headers, now_s)
+    if wish is None and spec.header is not None and (found := _NUMBER.search(headers.get(spec.header.lower(), ""))):
+        wish = float(found[0])
     if wish is None:
         wish = _from_body(spec, document, text)
     if wish is None or math.isnan(wish) or wish < 0:
@@ -46,10 +48,7 @@ def _from_headers(headers: Mapping[str, str], now_s: float) -> float | None:
 
 def _from_body(spec: RetryAfterSpec, document: Any, text: str) -> float | None:
     for expression in spec.paths:
-        try:
-            value = jmespath.search(expression, document)
-        except jmespath.exceptions.JMESPathError:
-            continue
+        value = search(expression, document)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return float(value)
         if isinstance(value, str) and (match := _DURATION.fullmatch(value)):

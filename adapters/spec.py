@@ -98,7 +98,7 @@ class Variant(_Part):
 
 
 class RequestSpec(_Part):
-    """The request. Placeholders: `{query}`, `{depth}`, `{language}` and so on; a value whose placeholder is missing is left out."""
+    """The request. Placeholders: `{query}`, `{depth}`, `{language}` and so on; one that is missing leaves its value out."""
 
     method: Literal["GET", "POST"] = "POST"
     base_url: str | None = Field(default=None, description="None: the operator's own server, given by its base_url.")
@@ -159,6 +159,7 @@ class LimitsSpec(_Part):
     )
     max_query_chars: int | None = Field(default=None, ge=1, description="Unicode characters, operators included.")
     max_query_words: int | None = Field(default=None, ge=1)
+    max_domains: int | None = Field(default=None, ge=1, description="In one filter.")
     max_url_chars: int | None = Field(default=None, ge=1, description="Of a URL that holds the percent-encoded query.")
 
 
@@ -198,6 +199,7 @@ class AnswerSpec(_Part):
         min_length=1, description="Top-level keys of which a genuine answer has at least one; else it is a bad answer."
     )
     results: Expressions = Field(description="Lists of rows; all of them, one after the other.")
+    keep: Expression | None = Field(default=None, description="Of a row: only rows for which it holds are results.")
     order: Expression | None = Field(default=None, description="Of a row: a number to sort by, for vendors that don't.")
     url: Expressions
     title: Expressions
@@ -250,12 +252,15 @@ class RetryAfterSpec(_Part):
 
     paths: Expressions = Field(default_factory=list)
     text: Pattern | None = Field(default=None, description="Its first group is the seconds.")
+    header: str | None = Field(
+        default=None, description="A header of the vendor's own; the first number in it is the seconds."
+    )
 
 
 class Rate(_Part):
     """One line of the price list: USD per 1,000 calls, for calls that fit."""
 
-    when: dict[str, str] = Field(default_factory=dict, description="Option → value.")
+    when: dict[str, str] = Field(default_factory=dict, description="Option → value, or the beginning of one with `*`.")
     max_depth: int | None = None
     usd_per_1000: Usd
     block: int | None = Field(default=None, ge=1, description="The price is for each started block of so many results.")

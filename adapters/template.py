@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([a-z][a-z0-9_.]*)(\?)?(?::([a-z_]+))?\}
 CALL_NAMES: Final = frozenset(
     {
         "query", "raw_query", "depth", "language", "country", "locale_tag", "freshness", "topic", "safe_search",
-        "include_domains", "exclude_domains", "after", "before", "key",
+        "include_domains", "exclude_domains", "after", "before", "today", "key",
     }
 )  # fmt: skip
 

@@ -47,16 +47,11 @@ class BrightDataAdapter(Adapter):
                 body = outer["body"] if isinstance(outer["body"], str) else text
                 heard = super().hear(inner_status, merged, body)
                 words = merged.get("x-brd-err-msg") or merged.get("x-brd-error")
-                if inner_status != 200 and words and heard.document is None:
-                    return Heard(inner_status, merged, words, None)
+                if inner_status != 200 and words and heard.unreadable:
+                    return Heard(inner_status, merged, words, None, heard.unreadable)
                 return heard
         words = headers.get("x-brd-err-msg") or headers.get("x-brd-error")
         return super().hear(status, headers, words if status != 200 and words and not text.strip() else text)
-
-    def judge(self, heard: Heard) -> None:
-        super().judge(heard)
-        if not isinstance(heard.document, dict):
-            raise BadAnswer(f"{type_name(heard.document)} instead of an object")
 
 
 def _is_envelope(document: Any) -> bool:
