@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from harness.cluster import Cluster, missing
+from harness.pipeline import Pipeline
+from harness.records import Asker, asking
 
 # `make test-kafka` sets this: there, a broker that can't be had is a failure, never a skip.
 REQUIRED = os.environ.get("TEST_KAFKA") == "required"
@@ -44,3 +46,19 @@ def kafka_of_three(tmp_path: Path) -> Iterator[Cluster]:
     """Three brokers, for a test that kills some of them."""
     with Cluster(tmp_path / "kafka", nodes=3) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def road(kafka: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
+    """The whole pipeline on the shared broker, for tests that break none of it. Three fetch workers share the misses."""
+    with Pipeline(tmp_path_factory.mktemp("road"), kafka.brokers) as pipeline:
+        pipeline.create_topics()
+        pipeline.start("frontline", "fetch", "fetch", "fetch", "unify", "cache-writer", "lake-writer")
+        yield pipeline
+        pipeline.stop()
+
+
+@pytest.fixture
+async def asker(road: Pipeline) -> AsyncIterator[Asker]:
+    async with asking(road.brokers) as one:
+        yield one
