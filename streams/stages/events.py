@@ -1,10 +1,10 @@
 """Events made of replies and payloads. The same reply or payload makes the same event, with the same id."""
 
 from groundwire.schemas.event import AttemptEvent, RequestEvent
-from groundwire.schemas.payload import Payload
+from groundwire.schemas.payload import AttemptMark, Payload
 from groundwire.schemas.plan import Plan
 from groundwire.schemas.record import OutboundRecord
-from groundwire.schemas.reply import SearchReply
+from groundwire.schemas.reply import Attempt, SearchReply
 from groundwire.schemas.topics import EVENTS
 from groundwire.streams.stages.tokens import estimate_tokens
 
@@ -69,33 +69,31 @@ def planned_request_event(reply: SearchReply, plan: Plan, completed_at_ms: int) 
     )
 
 
+def attempt_event(plan: Plan, mark: AttemptMark, attempt: Attempt) -> OutboundRecord:
+    event = AttemptEvent(
+        event_id=mark.attempt_id,
+        request_id=plan.request_id,
+        attempt_id=mark.attempt_id,
+        provider=attempt.provider,
+        attempt=mark.attempt,
+        outcome=attempt.outcome,
+        reason=attempt.reason,
+        status_code=attempt.status_code,
+        latency_ms=attempt.latency_ms,
+        cost_micro_usd=attempt.cost_micro_usd,
+        cost_source=attempt.cost_source,
+        cost_detail=attempt.cost_detail,
+        hedged=attempt.hedged,
+        depth=mark.depth,
+        results=mark.results,
+        bytes=mark.bytes,
+        started_at_ms=mark.started_at_ms,
+        tenant=plan.tenant,
+    )
+    return OutboundRecord(EVENTS.name, plan.request_id.encode(), event.encode())
+
+
 def attempt_events(payload: Payload) -> list[OutboundRecord]:
     """One event for each attempt of an answered request: its marks and its receipt, line by line."""
-    key = payload.plan.request_id.encode()
-    return [
-        OutboundRecord(
-            EVENTS.name,
-            key,
-            AttemptEvent(
-                event_id=mark.attempt_id,
-                request_id=payload.plan.request_id,
-                attempt_id=mark.attempt_id,
-                provider=attempt.provider,
-                attempt=mark.attempt,
-                outcome=attempt.outcome,
-                reason=attempt.reason,
-                status_code=attempt.status_code,
-                latency_ms=attempt.latency_ms,
-                cost_micro_usd=attempt.cost_micro_usd,
-                cost_source=attempt.cost_source,
-                cost_detail=attempt.cost_detail,
-                hedged=attempt.hedged,
-                depth=mark.depth,
-                results=mark.results,
-                bytes=mark.bytes,
-                started_at_ms=mark.started_at_ms,
-                tenant=payload.plan.tenant,
-            ).encode(),
-        )
-        for mark, attempt in zip(payload.marks, payload.attempts, strict=True)
-    ]
+    pairs = zip(payload.marks, payload.attempts, strict=True)
+    return [attempt_event(payload.plan, mark, attempt) for mark, attempt in pairs]

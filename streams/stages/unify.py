@@ -11,6 +11,7 @@ from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
 from groundwire.schemas.reply import Attempt, CacheOutcome, CacheReceipt, ReplyError, Result
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import CACHE_WRITES
+from groundwire.streams.stages.consistency import is_consistent
 from groundwire.streams.stages.dead_letters import dead_letter
 from groundwire.streams.stages.events import planned_request_event
 from groundwire.streams.stages.mapped import Mapped, MappedAnswers
@@ -45,7 +46,7 @@ class Unify:
             return [dead_letter(record, error, stage="unify", now_ms=now_ms)]
         if payload.kind == "begun":
             return []
-        if not _consistent(payload):
+        if not is_consistent(payload):
             poison = RecordError("poison", "Payload: chosen or attempt: an index points at nothing", "chosen")
             return [dead_letter(record, poison, stage="unify", now_ms=now_ms)]
         plan = payload.plan
@@ -159,14 +160,6 @@ def _nothing(payload: Payload, mapped: Mapped | None, now_ms: int) -> Answer:
         error=error,
         warnings=warnings,
     )
-
-
-def _consistent(payload: Payload) -> bool:
-    if payload.chosen is None:
-        return True
-    if not 0 <= payload.chosen < len(payload.answers):
-        return False
-    return payload.kind == "shared" or payload.answers[payload.chosen].attempt < len(payload.attempts)
 
 
 def _outcome(payload: Payload) -> CacheOutcome:
