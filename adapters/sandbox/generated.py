@@ -5,7 +5,9 @@ tell whose answer it holds. Ages are counted from today, so that a freshness fil
 """
 
 import re
+from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from hashlib import blake2b
 
 from groundwire.adapters.sandbox.corpus import Document
@@ -28,37 +30,52 @@ _SLUG = re.compile(r"[^a-z0-9가-힣]+")
 _HANGUL = re.compile(r"[가-힣]")
 
 
-def generate(query: str, rank: int, *, host: str | None = None, today: date, max_age_days: int = 720) -> Document:
-    """The document at `rank` (from 1) for a query; on `host` when the question asks for one site."""
-    digest = blake2b(f"{query}\x00{rank}".encode(), digest_size=8).digest()
-    number = int.from_bytes(digest[:4], "big")
-    domain = host or f"{HOSTS[(_first_host(query) + rank) % len(HOSTS)]}.example"
-    slug = _SLUG.sub("-", query.casefold()).strip("-")[:48] or "page"
-    korean = bool(_HANGUL.search(query))
-    shown = query if len(query) <= 80 else query[:79] + "…"
-    reference = number % 90_000 + 10_000
-    if korean:
-        title = f"샌드박스 문서 {rank}: “{shown}”"
-        body = (
-            f"시험용으로 만들어진 문서입니다. “{shown}”에 대한 {ANGLES_KO[number % len(ANGLES_KO)]}이며 "
-            f"참조 번호는 {reference}입니다. 같은 질문에는 언제나 같은 문서가 나옵니다."
-        )
-    else:
-        title = f"Sandbox document {rank} for “{shown}”"
-        body = (
-            f"Generated for testing: {ANGLES[number % len(ANGLES)]} on “{shown}”, filed under reference {reference}. "
-            f"The same question always brings this document, and no other question does."
-        )
-    return Document(
-        id=f"generated-{digest.hex()}",
-        title=title,
-        url=f"https://{domain}/{slug}-{digest[:3].hex()}",
-        body=body,
-        published=today - timedelta(days=number % max(1, max_age_days)),
-        language="ko" if korean else "en",
-        generated=True,
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What all documents for one query share."""
+
+    shown: str
+    slug: str
+    korean: bool
+    first_host: int
+
+
+@lru_cache(maxsize=1024)
+def _subject(query: str) -> _Subject:
+    return _Subject(
+        shown=query if len(query) <= 80 else query[:79] + "…",
+        slug=_SLUG.sub("-", query.casefold()).strip("-")[:48] or "page",
+        korean=bool(_HANGUL.search(query)),
+        first_host=blake2b(query.encode(), digest_size=1).digest()[0],
     )
 
 
-def _first_host(query: str) -> int:
-    return blake2b(query.encode(), digest_size=1).digest()[0]
+def generate(query: str, rank: int, *, host: str | None = None, today: date, max_age_days: int = 720) -> Document:
+    """The document at `rank` (from 1) for a query; on `host` when the question asks for one site."""
+    subject = _subject(query)
+    digest = blake2b(f"{query}\x00{rank}".encode(), digest_size=8).digest()
+    number = int.from_bytes(digest[:4], "big")
+    domain = host or f"{HOSTS[(subject.first_host + rank) % len(HOSTS)]}.example"
+    reference = number % 90_000 + 10_000
+    if subject.korean:
+        title = f"샌드박스 문서 {rank}: “{subject.shown}”"
+        body = (
+            f"시험용으로 만들어진 문서입니다. “{subject.shown}”에 대한 {ANGLES_KO[number % len(ANGLES_KO)]}이며 "
+            f"참조 번호는 {reference}입니다. 같은 질문에는 언제나 같은 문서가 나옵니다."
+        )
+    else:
+        title = f"Sandbox document {rank} for “{subject.shown}”"
+        body = (
+            f"Generated for testing: {ANGLES[number % len(ANGLES)]} on “{subject.shown}”, filed under reference {reference}. "
+            f"The same question always brings this document, and no other question does."
+        )
+    identity = digest.hex()
+    return Document(
+        id=f"generated-{identity}",
+        title=title,
+        url=f"https://{domain}/{subject.slug}-{identity[:6]}",
+        body=body,
+        published=today - timedelta(days=number % max(1, max_age_days)),
+        language="ko" if subject.korean else "en",
+        generated=True,
+    )

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from groundwire.adapters.sandbox.corpus import Document, load_corpus
 from groundwire.adapters.sandbox.generated import generate
-from groundwire.adapters.sandbox.ranking import Ranking, top_share
+from groundwire.adapters.sandbox.ranking import Ranking
 
 NOTHING_FOR = ("no-such-thing-xyzzy", "nothing-here-plugh", "없는-것-xyzzy")
 """A query that contains one of these finds nothing, at every vendor."""
@@ -41,16 +41,11 @@ class Library:
         self._ranking = Ranking(self.documents)
         self.find = lru_cache(maxsize=kept)(self._find)
 
-    def covers(self, query: str) -> Document | None:
-        """The corpus document that answers the query, if there is one."""
-        ranked = self._ranking.rank(query)
-        return ranked[0].document if ranked and ranked[0].coverage >= MIN_COVERAGE else None
-
     def _find(self, search: Search) -> tuple[Document, ...]:
         if any(marker in search.query for marker in NOTHING_FOR):
             return ()
         search = with_operators(search)
-        found = [document for document in self._of_corpus(search.query) if _admits(search, document)]
+        found = [document for document in self.of_corpus(search.query) if _admits(search, document)]
         wanted = search.offset + search.count
         window = max(1, (search.today - search.after).days + 1) if search.after else 720
         newest = min(search.today, search.before) if search.before else search.today
@@ -60,11 +55,13 @@ class Library:
             found.append(generate(search.query, rank, host=host, today=newest, max_age_days=window))
         return tuple(document for document in found[search.offset : wanted] if _allowed(search, document))
 
-    def _of_corpus(self, query: str) -> list[Document]:
-        ranked = self._ranking.rank(query)
+    def of_corpus(self, query: str) -> list[Document]:
+        """The corpus's own answer to a query, best first; nothing when the best of it covers too little."""
+        ranked = self._ranking.rank(query, SHOWN_COVERAGE)
         if not ranked or ranked[0].coverage < MIN_COVERAGE:
             return []
-        return [found.document for found in top_share(ranked, SHOWN_SHARE, SHOWN_COVERAGE)]
+        worth = SHOWN_SHARE * ranked[0].score
+        return [found.document for found in ranked if found.coverage >= SHOWN_COVERAGE and found.score >= worth]
 
 
 def with_operators(search: Search) -> Search:

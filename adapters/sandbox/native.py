@@ -51,8 +51,9 @@ def searches(asked: str) -> list[str]:
 
 
 def written(found: tuple[Document, ...]) -> list[Sentence]:
-    """An answer of a few sentences, each from one source."""
-    return [Sentence(document.body.split(". ", 1)[0].rstrip(".") + ".", document) for document in found[:CITED]]
+    """An answer of a few sentences, each from one source; generated documents only when there is nothing better."""
+    sources = [document for document in found if not document.generated] or list(found)
+    return [Sentence(document.body.split(". ", 1)[0].rstrip(".") + ".", document) for document in sources[:CITED]]
 
 
 def tokens(text: str) -> int:

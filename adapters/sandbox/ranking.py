@@ -8,7 +8,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -129,8 +129,8 @@ class Ranking:
     def _idf(self, occurrences: int) -> float:
         return math.log(1 + (len(self._documents) - occurrences + 0.5) / (occurrences + 0.5))
 
-    def rank(self, query: str) -> list[Ranked]:
-        """Documents that share a term with the query, best first; ties in corpus order."""
+    def rank(self, query: str, at_least: float = 0.0) -> list[Ranked]:
+        """Documents that cover at least this share of the query, best first; ties in corpus order."""
         asked = terms(query)
         scores: defaultdict[int, float] = defaultdict(float)
         covered: defaultdict[int, float] = defaultdict(float)
@@ -145,27 +145,25 @@ class Ranking:
             for at, weight in posting.items():
                 scores[at] += idf * part * weight * (K1 + 1) / (weight + K1 * self._lengths[at])
                 covered[at] += idf * part
-        ranked = [
-            Ranked(self._documents[at], score * self._fit(at, asked), covered[at] / total * self._agreement(at, asked))
-            for at, score in scores.items()
-        ]
+        ranked: list[Ranked] = []
+        for at, score in scores.items():
+            coverage = covered[at] / total
+            if coverage >= at_least:
+                agreement = self._agreement(at, asked)
+                ranked.append(
+                    Ranked(self._documents[at], score * agreement * self._order(at, asked), coverage * agreement)
+                )
         ranked.sort(key=lambda found: -found.score)
         return ranked
 
-    def _fit(self, at: int, asked: Terms) -> float:
-        """How well order and numbers agree, as a factor on the score."""
+    def _order(self, at: int, asked: Terms) -> float:
+        """More for words that follow each other as they do in the query, less for those that follow the other way round."""
         pairs = self._pairs[at]
-        fit = 1 + PAIR_GAIN * len(asked.pairs & pairs)
+        factor = 1 + PAIR_GAIN * len(asked.pairs & pairs)
         if any((later, earlier) in pairs and (earlier, later) not in pairs for earlier, later in asked.pairs):
-            fit *= WRONG_ORDER
-        return fit * self._agreement(at, asked)
+            factor *= WRONG_ORDER
+        return factor
 
     def _agreement(self, at: int, asked: Terms) -> float:
         """A document about another year is no answer, however many words it shares."""
         return WRONG_NUMBER if asked.numbers - self._numbers[at] else 1.0
-
-
-def top_share(ranked: Iterable[Ranked], share: float, coverage: float) -> list[Ranked]:
-    """Those worth showing: at least `share` of the best score, and `coverage` of the query."""
-    kept = [found for found in ranked if found.coverage >= coverage]
-    return [found for found in kept if found.score >= share * kept[0].score]

@@ -69,7 +69,11 @@ class Sandbox:
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, LOOPBACK, self._port, backlog=1024)
-        await site.start()
+        try:
+            await site.start()
+        except OSError:
+            await self.stop()
+            raise
         self._port = int(self._runner.addresses[0][1])
 
     async def stop(self) -> None:

@@ -24,11 +24,15 @@ def serve(
     as_json: bool = False,
     with_parent: bool = False,
 ) -> int:
-    """Serves until SIGTERM or SIGINT, and answers with the exit code: 0, or 2 when the port can't be had.
+    """Serves until SIGTERM or SIGINT, and answers with the exit code: 0, or 2 when the port or the file can't be had.
 
     Prints one line with the address as soon as it is listening. `with_parent`: ends when the process that started it does.
     """
-    sandbox = Sandbox(port=port, median_ms=median_ms, sigma=sigma, seed=seed, invoice_file=invoice_file)
+    try:
+        sandbox = Sandbox(port=port, median_ms=median_ms, sigma=sigma, seed=seed, invoice_file=invoice_file)
+    except OSError as error:
+        sys.stderr.write(f"The sandbox can't keep its invoice in {invoice_file}: {error.strerror or error}\n")
+        return 2
     try:
         asyncio.run(_serve(sandbox, as_json=as_json, with_parent=with_parent))
     except OSError as error:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from groundwire.adapters.sandbox import dates, native
 from groundwire.adapters.sandbox.corpus import Document
-from groundwire.adapters.sandbox.prices import ANTHROPIC_SEARCH, token_price
+from groundwire.adapters.sandbox.prices import ANTHROPIC_SEARCH, is_sold, token_price
 from groundwire.adapters.sandbox.vendor import Vendor, body_object, is_int
 from groundwire.adapters.sandbox.wire import Answer, Asked, Refusal, RefusedError, as_json
 
@@ -65,7 +65,7 @@ class Anthropic(Vendor):
         turn.search(query)
         turn.failed("unavailable")
         turn.text("I could not search the web just now.")
-        return _message(str(_model(asked)), query, turn)
+        return _message(_model(asked), query, turn)
 
     def serve(self, asked: Asked) -> Answer:
         if asked.path != "/v1/messages" or asked.method != "POST":
@@ -75,7 +75,7 @@ class Anthropic(Vendor):
             raise RefusedError(400, "anthropic-version: header is required")
         body = body_object(asked, Refusal(400, "The request body is not valid JSON"))
         model = native.text_field(body, "model", "model: Field required")
-        if not model.startswith("claude"):
+        if not is_sold(model, "claude"):
             raise RefusedError(404, f"model: {model}")
         if not is_int(body.get("max_tokens")) or body["max_tokens"] < 1:
             raise RefusedError(400, "max_tokens: Field required")
@@ -183,10 +183,10 @@ def _message(model: str, query: str, turn: _Turn) -> Answer:
 
 def _model(asked: Asked) -> str:
     try:
-        model = asked.json()["model"]
+        model = str(asked.json()["model"])
     except (ValueError, LookupError, TypeError):
         return "claude"
-    return model if str(model).startswith("claude") else "claude"
+    return model if is_sold(model, "claude") else "claude"
 
 
 def _result(document: Document, at: int) -> dict[str, Any]:

@@ -24,10 +24,10 @@ RATE_HEADERS = {
     "X-RateLimit-Reset": "1, 1180734",
 }
 _COUNTRIES = """
-    AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US ALL
+    AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US ALL
 """
 _LANGUAGES = """
-    ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi hu is it jp kn ko lv lt ms ml mr nb pl
+    ar eu bn bg ca el zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi hu is it jp kn ko lv lt ms ml mr nb pl
     pt-br pt-pt pa ro ru sr sk sl es sv ta te th tr uk vi
 """
 COUNTRIES = frozenset(_COUNTRIES.split())

@@ -13,6 +13,8 @@ from groundwire.adapters.sandbox.wire import Answer, Asked, Refusal, RefusedErro
 
 PAGE = 10
 ENGINES = {"google": "q", "bing": "q", "duckduckgo": "q", "yandex": "text"}
+NOWHERE = {"link": "", "title": "Images", "description": "", "rank": 0}
+"""A row that leads nowhere, as parsed pages have them."""
 
 
 class BrightData(Vendor):
@@ -72,7 +74,8 @@ class BrightData(Vendor):
         page, kind = self._page(asked, engine, query, params, light=parsed == "parsed_light"), "application/json"
         payload = as_json(page)
         if not wants_json:
-            payload, kind = _as_html(query, page.get("organic", [])), "text/html; charset=utf-8"
+            rows = page.get("organic") or page.get("news") or []
+            payload, kind = _as_html(query, rows), "text/html; charset=utf-8"
         if body["format"] == "json":
             inner = {"status_code": 200, "headers": {"content-type": kind}, "body": payload.decode()}
             payload, kind = as_json(inner), "application/json"
@@ -84,10 +87,8 @@ class BrightData(Vendor):
         spans = window(params.get("tbs", ""), asked.now.date())
         found = self.find(asked, query, PAGE, offset=start, **spans)
         rows = [_row(asked, document, rank, light) for rank, document in enumerate(found, start + 1)]
-        if rows:
-            rows.insert(1, {"link": "", "title": "Images", "description": "", "rank": 0})  # a row that leads nowhere
         if light:
-            return {"organic": rows}
+            return {"organic": [rows[0], NOWHERE, *rows[1:]] if rows else []}
         page: dict[str, Any] = {
             "general": {
                 "search_engine": engine,
@@ -104,8 +105,12 @@ class BrightData(Vendor):
             "related": [{"text": f"{query} guide", "link": "https://search.example/", "rank": 1}],
             "pagination": {"current_page": start // PAGE + 1, "next_page_start": start + PAGE},
         }
-        if rows:
-            page["organic"] = rows
+        if rows and params.get("tbm") == "nws":
+            page["news"] = [
+                row | {"date": dates.shown(d.published, asked.now.date())} for row, d in zip(rows, found, strict=True)
+            ]
+        elif rows:
+            page["organic"] = [rows[0], NOWHERE, *rows[1:]]
         return page
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from groundwire.adapters.sandbox import native
 from groundwire.adapters.sandbox.corpus import Document
 from groundwire.adapters.sandbox.library import Library
-from groundwire.adapters.sandbox.prices import GEMINI_PROMPT, GEMINI_QUERY, token_price
+from groundwire.adapters.sandbox.prices import GEMINI_PROMPT, GEMINI_QUERY, is_sold, token_price
 from groundwire.adapters.sandbox.vendor import PLAIN, Vendor, body_object
 from groundwire.adapters.sandbox.wire import Answer, Asked, Refusal, RefusedError, as_json
 
@@ -22,7 +22,7 @@ STATUS_NAMES = {
     503: "UNAVAILABLE",
     504: "DEADLINE_EXCEEDED",
 }
-BILLED_BY_PROMPT = ("gemini-1", "gemini-2")
+BILLED_BY_PROMPT = "gemini-2"
 RETRY_S = 23
 
 
@@ -86,7 +86,7 @@ class Gemini(Vendor):
             raise RefusedError(403, *self.wording[403])
         self.admit(asked)
         body = body_object(asked, Refusal(400, "Invalid JSON payload received."))
-        if not model.startswith("gemini"):
+        if not is_sold(model, "gemini"):
             raise RefusedError(404, f"models/{model} is not found for API version v1beta.")
         query = self.query_or_none(asked)
         if not query:

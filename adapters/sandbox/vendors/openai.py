@@ -4,13 +4,12 @@ from typing import Any, ClassVar
 
 from groundwire.adapters.sandbox import native
 from groundwire.adapters.sandbox.corpus import Document
-from groundwire.adapters.sandbox.prices import OPENAI_SEARCH, token_price
+from groundwire.adapters.sandbox.prices import OPENAI_SEARCH, is_sold, token_price
 from groundwire.adapters.sandbox.vendor import Vendor, body_object
 from groundwire.adapters.sandbox.wire import Answer, Asked, Refusal, RefusedError, as_json
 
 TOOL = ("web_search",)
 ERROR_TYPES = {429: "requests", 500: "server_error", 503: "server_error"}
-MODELS = ("gpt", "o")
 SOURCES = "web_search_call.action.sources"
 WEATHER = ("weather", "날씨")
 
@@ -67,7 +66,7 @@ class OpenAI(Vendor):
         self.admit(asked)
         body = body_object(asked, Refusal(400, "We could not parse the JSON body of your request."))
         model = native.text_field(body, "model", "Missing required parameter: 'model'.", "missing_required_parameter")
-        if not model.startswith(MODELS):
+        if not is_sold(model, "gpt"):
             raise RefusedError(
                 404, f"The model `{model}` does not exist or you do not have access to it.", "model_not_found"
             )
@@ -99,8 +98,7 @@ class OpenAI(Vendor):
             "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": read + wrote,
         }
-        family = model if model.startswith("gpt") else "gpt"
-        micro_usd = len(searches) * OPENAI_SEARCH + token_price(family, read, wrote)
+        micro_usd = len(searches) * OPENAI_SEARCH + token_price(model, read, wrote)
         answer = _response(model, output, usage, status="completed", error=None)
         return Answer(200, as_json(answer), headers={"x-request-id": "req_sandbox"}, micro_usd=micro_usd)
 

@@ -16,19 +16,24 @@ MAX_RESULTS = 20
 DEPTH_CREDITS = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
 TOPICS = ("general", "news", "finance")
 RANGE_DAYS = {"day": 1, "d": 1, "week": 7, "w": 7, "month": 31, "m": 31, "year": 366, "y": 366}
-_ONE_WORD_COUNTRIES = (
-    "argentina australia austria belgium brazil canada chile china colombia denmark finland france germany greece"
-    " hungary india indonesia ireland israel italy japan malaysia mexico netherlands norway philippines poland portugal"
-    " singapore spain sweden switzerland taiwan thailand turkey ukraine vietnam"
-)
+_ONE_WORD_COUNTRIES = """
+    argentina australia austria bangladesh belgium bolivia brazil bulgaria cambodia canada chile china colombia croatia cuba
+    cyprus denmark ecuador egypt estonia ethiopia finland france georgia germany ghana greece hungary iceland india indonesia
+    iran iraq ireland israel italy jamaica japan jordan kazakhstan kenya kuwait latvia lebanon lithuania luxembourg malaysia
+    malta mexico mongolia morocco myanmar nepal netherlands nigeria norway oman pakistan panama paraguay peru philippines
+    poland portugal qatar romania russia senegal serbia singapore slovakia slovenia spain sweden switzerland taiwan tanzania
+    thailand tunisia turkey uganda ukraine uruguay uzbekistan venezuela vietnam
+"""
 COUNTRIES = frozenset(_ONE_WORD_COUNTRIES.split()) | {
-    "united states",
-    "united kingdom",
-    "south korea",
-    "south africa",
+    "czech republic",
     "new zealand",
     "saudi arabia",
-    "czech republic",
+    "south africa",
+    "south korea",
+    "sri lanka",
+    "united arab emirates",
+    "united kingdom",
+    "united states",
 }
 
 

@@ -9,7 +9,6 @@ from groundwire.adapters.sandbox.corpus import Document
 from groundwire.adapters.sandbox.vendor import Vendor
 from groundwire.adapters.sandbox.wire import Answer, Asked, Refusal, RefusedError, as_json
 
-HOST = "https://en.wikipedia.example"
 MAX_LIMIT = 500
 MAX_EXTRACTS = 20
 
@@ -161,7 +160,7 @@ def _page_id(document: Document) -> int:
 
 
 def _address(document: Document) -> str:
-    return f"{HOST}/wiki/{quote(document.title.replace(' ', '_'))}"
+    return f"https://{document.language}.wikipedia.example/wiki/{quote(document.title.replace(' ', '_'))}"
 
 
 def _extract(document: Document, *, plain: bool) -> str:
