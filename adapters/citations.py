@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from groundwire.adapters.errors import BadAnswer
 from groundwire.adapters.mapping import Row
 
 
@@ -15,6 +16,7 @@ class Sources:
 
     def __init__(self) -> None:
         self._pages: dict[str, dict[str, Any]] = {}
+        self._without_address = 0
 
     def found(self, url: Any, title: Any = None, published: Any = None) -> None:
         """A page that the search brought."""
@@ -27,7 +29,9 @@ class Sources:
             page["texts"].append(text.strip())
 
     def rows(self, answer: Iterable[Any] = ()) -> list[Row]:
-        """`answer` are the parts of the answer's text."""
+        """`answer` are the parts of the answer's text. Raises BadAnswer when there were pages and none of them had an address."""
+        if self._without_address and not self._pages:
+            raise BadAnswer(f"{self._without_address} sources, none with an address")
         pages = sorted(self._pages.items(), key=lambda item: not item[1]["texts"])
         if pages and not pages[0][1]["texts"]:
             whole = "".join(part for part in answer if isinstance(part, str)).strip()
@@ -37,11 +41,18 @@ class Sources:
 
     def _page(self, url: Any, title: Any, published: Any) -> dict[str, Any] | None:
         if not isinstance(url, str) or not url.strip():
+            self._without_address += 1
             return None
         page = self._pages.setdefault(url.strip(), {"title": None, "published": None, "texts": []})
         page["title"] = page["title"] or (title if isinstance(title, str) and title.strip() else None)
         page["published"] = page["published"] or published
         return page
+
+
+def check_kinds(name: str, blocks: Any, known: Iterable[str]) -> None:
+    """Raises BadAnswer when there are blocks and not one is of a known type: then it is no answer that we can read."""
+    if isinstance(blocks, list) and blocks and not any(block.get("type") in tuple(known) for block in objects(blocks)):
+        raise BadAnswer(f"`{name}` holds nothing of a known type")
 
 
 def objects(value: Any) -> list[dict[str, Any]]:

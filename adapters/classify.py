@@ -39,7 +39,7 @@ _SAID: dict[AttemptOutcome, str] = {
     "timeout": "the vendor gave up waiting",
     "rate_limited": "too many requests",
     "server_error": "failed",
-    "bad_answer": "an answer that is none",
+    "bad_answer": "could not be used",
     "transport": "the line broke",
     "empty": "nothing found",
 }
@@ -136,7 +136,8 @@ def _decide(rule: OutcomeRule, heard: Heard) -> tuple[AttemptOutcome | None, int
 
 
 def _reason(spec: ProviderSpec, rule: OutcomeRule | None, heard: Heard, outcome: AttemptOutcome, status: int) -> str:
-    said = rule.say if rule is not None and rule.say else _SAID[outcome]
+    unexpected = rule is None and outcome == "bad_answer"
+    said = rule.say if rule is not None and rule.say else "not a status of an answer" if unexpected else _SAID[outcome]
     start = f"{status}: {said}" if status not in (200, 203) else said
     words = vendor_words([*(rule.reason if rule is not None else []), *spec.messages], heard)
     return f"{start}: {words}" if words else start

@@ -29,6 +29,9 @@ def unfit_for(spec: ProviderSpec, call: ProviderCall) -> str | None:
     filters = call.filters
     if (filters.published_after or filters.published_before) and spec.capabilities.published == "no":
         return "can't filter by date, and its results have none"
+    own = spec.capabilities.only_domains
+    if own and filters.include_domains and not _overlap(own, filters.include_domains):
+        return f"its results all lie in {', '.join(own)}"
     if filters.topic == "news" and spec.capabilities.news == "no":
         return "has no news search"
     if filters.safe_search not in (None, "off", *spec.capabilities.safe_search):
@@ -89,6 +92,10 @@ def _domain_passes(filters: Filters, url: str) -> bool:
     if filters.include_domains and not any(_within(host, domain) for domain in filters.include_domains):
         return False
     return not any(_within(host, domain) for domain in filters.exclude_domains)
+
+
+def _overlap(own: Sequence[str], wanted: Sequence[str]) -> bool:
+    return any(_within(one, other) or _within(other, one) for one in own for other in wanted)
 
 
 def _within(host: str, domain: str) -> bool:

@@ -37,25 +37,23 @@ class PriceList:
 
     def cost_of_answer(self, depth: int, document: Any) -> Cost:
         """What an answer that was served cost."""
-        stated = self.stated(document)
-        if stated is not None:
-            return stated
-        if self.spec.meters:
-            return self._metered(document)
-        return self._from_list(depth)
+        said = self._said(document)
+        if said is not None:
+            return said
+        return UNKNOWN_COST if self.spec.meters else self._from_list(depth)
 
     def cost_of_refusal(self, depth: int, document: Any) -> Cost:
         """What a call cost that the vendor refused: what it says, else by the file's rule."""
-        stated = self.stated(document)
-        if stated is not None:
-            return stated
+        said = self._said(document)
+        if said is not None:
+            return said
         rule = next((r.cost for r in self.spec.refused_when if self._holds(r.when)), self.spec.refused)
         return self._by_rule(rule, depth)
 
     def cost_of_masked(self, depth: int, document: Any) -> Cost:
         """What a 200 cost that could not be read."""
-        stated = self.stated(document)
-        return stated if stated is not None else self._by_rule(self.spec.masked, depth)
+        said = self._said(document)
+        return said if said is not None else self._by_rule(self.spec.masked, depth)
 
     def cost_of_lost(self, depth: int) -> Cost:
         """What a call cost whose answer never came."""
@@ -73,6 +71,14 @@ class PriceList:
                 if micro <= _MOST:
                     return Cost(_whole(micro), "answer")
         return None
+
+    def _said(self, document: Any) -> Cost | None:
+        """What the answer says about its cost, in a sum or in counts; a failed call is booked with it too."""
+        stated = self.stated(document)
+        if stated is None and self.spec.meters:
+            metered = self._metered(document)
+            return metered if metered.micro_usd is not None else None
+        return stated
 
     def _metered(self, document: Any) -> Cost:
         """The sum over the meters; unknown as soon as one that is needed can't be read."""

@@ -171,7 +171,10 @@ class Provider:
             text = self._redact(whole)
             results = len(adapter.results_of(document, call, int(self._wall_clock() * 1000)))
         except GenuinelyEmpty:
-            return _Reading("empty", None, prices.cost_of_answer(depth, heard.document), text)
+            # Said with an error status it is billed like one.
+            free = heard.status >= 400
+            cost = (prices.cost_of_refusal if free else prices.cost_of_answer)(depth, heard.document)
+            return _Reading("empty", None, cost, text)
         except VendorFailure as failure:
             cost = prices.cost_of_refusal(depth, heard.document)
             return _Reading(failure.outcome, failure.reason, cost, text, status=failure.status_code)

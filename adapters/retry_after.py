@@ -35,8 +35,9 @@ def _from_headers(headers: Mapping[str, str], now_s: float) -> float | None:
     value = headers.get("retry-after")
     if value is None:
         return None
-    if match := _DURATION.fullmatch(value):
-        return _seconds(match)
+    # A header that is there twice arrives as one, with commas; an HTTP date has a comma too.
+    if all(matches := [_DURATION.fullmatch(part) for part in value.split(",")]):
+        return max(_seconds(match) for match in matches if match)
     try:
         moment = parsedate_to_datetime(value)
     except (ValueError, IndexError, TypeError, OverflowError):

@@ -173,6 +173,9 @@ class CapabilitiesSpec(_Part):
 
     include_domains: DomainWay = Field(default="local", description="operator: `site:` in the query.")
     exclude_domains: DomainWay = Field(default="local", description="operator: `-site:` in the query.")
+    only_domains: list[str] = Field(
+        default_factory=list, description="All its results lie in these; a call that wants others is skipped."
+    )
     published: DateWay = Field(default="no", description="local: only where results carry dates.")
     news: Way = "no"
     safe_search: list[SafeSearch] = Field(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from groundwire.adapters.adapter import Adapter, Send
-from groundwire.adapters.citations import Sources, objects
+from groundwire.adapters.citations import Sources, check_kinds, objects
 from groundwire.adapters.classify import outcome_of_status
 from groundwire.adapters.errors import BadAnswer, Unsendable, VendorFailure, WireError
 from groundwire.adapters.http import HttpRequest
@@ -18,6 +18,7 @@ from groundwire.adapters.reading import decode_text, read_json
 from groundwire.schemas.reply import AttemptOutcome
 
 MAX_TURNS = 3
+_KINDS = ("text", "thinking", "redacted_thinking", "server_tool_use", "web_search_tool_result")
 
 _TOOL_ERRORS: dict[str, AttemptOutcome] = {
     "too_many_requests": "rate_limited",
@@ -68,6 +69,7 @@ class AnthropicAdapter(Adapter):
         if not isinstance(content, list):
             raise BadAnswer("`content` is not a list")
         sources, errors, texts = Sources(), list[str](), list[Any]()
+        check_kinds("content", content, _KINDS)
         for block in objects(content):
             if block.get("type") == "web_search_tool_result":
                 found = block.get("content")

@@ -1,7 +1,7 @@
 """Gemini: chunks are the sources, supports say which part of the answer each stands behind.
 
 Titles are bare domains and addresses are the vendor's own forwarding ones. Indices may point past the chunks, chunks may be no
-web pages. With `redirects: resolve` the forwarding addresses are looked up without going there, and what was found is kept with the
+web pages. With `redirects: resolve` the forwarding addresses are looked up without going there; what was found is kept with the
 answer, under `resolved`.
 """
 
@@ -46,16 +46,15 @@ class GeminiAdapter(Adapter):
             metadata = candidate.get("groundingMetadata")
             if not isinstance(metadata, dict):
                 continue
-            chunks = metadata.get("groundingChunks")
-            pages = [_web(chunk) for chunk in chunks] if isinstance(chunks, list) else []
+            pages = _web_pages(metadata)
             for support in objects(metadata.get("groundingSupports")):
                 segment, indices = support.get("segment"), support.get("groundingChunkIndices")
                 passage = segment.get("text") if isinstance(segment, dict) else None
                 for index in indices if isinstance(indices, list) else []:
-                    if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(pages):
+                    if isinstance(index, int) and not isinstance(index, bool) and index in pages:
                         url, title = pages[index]
                         sources.cited(resolved.get(url, url), passage, title)
-            for url, title in pages:
+            for url, title in pages.values():
                 sources.found(resolved.get(url, url), title)
         rows = sources.rows(texts)
         if not rows:
@@ -85,14 +84,21 @@ def _chunk_urls(document: dict[str, Any]) -> list[str]:
     found: list[str] = []
     for candidate in objects(document.get("candidates"))[:1]:
         metadata = candidate.get("groundingMetadata")
-        chunks = metadata.get("groundingChunks") if isinstance(metadata, dict) else None
-        found.extend(url for url, _ in map(_web, chunks if isinstance(chunks, list) else []) if isinstance(url, str))
+        if isinstance(metadata, dict):
+            found.extend(url for url, _ in _web_pages(metadata).values() if url is not None)
     return found
 
 
-def _web(chunk: Any) -> tuple[Any, Any]:
-    web = chunk.get("web") if isinstance(chunk, dict) else None
-    return (web.get("uri"), web.get("title")) if isinstance(web, dict) else (None, None)
+def _web_pages(metadata: dict[str, Any]) -> dict[int, tuple[str | None, Any]]:
+    """Index of a chunk → (address, title), for chunks that are web pages."""
+    chunks = metadata.get("groundingChunks")
+    pages: dict[int, tuple[str | None, Any]] = {}
+    for index, chunk in enumerate(chunks if isinstance(chunks, list) else []):
+        web = chunk.get("web") if isinstance(chunk, dict) else None
+        if isinstance(web, dict):
+            url = web.get("uri")
+            pages[index] = (url if isinstance(url, str) else None, web.get("title"))
+    return pages
 
 
 def _texts(candidate: dict[str, Any]) -> list[Any]:

@@ -7,7 +7,7 @@ many times, and the model may answer without searching.
 from typing import Any
 
 from groundwire.adapters.adapter import Adapter
-from groundwire.adapters.citations import Sources, objects, sentence_before
+from groundwire.adapters.citations import Sources, check_kinds, objects, sentence_before
 from groundwire.adapters.errors import BadAnswer
 from groundwire.adapters.mapping import Row, check_recognised
 
@@ -19,6 +19,7 @@ class OpenAIAdapter(Adapter):
         check_recognised(self.spec.answer, document)
         if not isinstance(document["output"], list):
             raise BadAnswer("`output` is not a list")
+        check_kinds("output", document["output"], ("message", "reasoning", "web_search_call"))
         sources, texts = Sources(), list[Any]()
         refused = False
         for item in objects(document["output"]):
@@ -31,6 +32,8 @@ class OpenAIAdapter(Adapter):
             action = item.get("action")
             if item.get("type") == "web_search_call" and isinstance(action, dict):
                 for source in objects(action.get("sources")):
+                    if source.get("type") == "api":  # a service, which has no address
+                        continue
                     sources.found(source.get("url"), source.get("title"))
         rows = sources.rows(texts)
         if not rows and refused:
