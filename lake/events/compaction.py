@@ -12,8 +12,8 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from groundwire.lake.events import files
-from groundwire.lake.events.files import LeftOut, UnreadableError
 from groundwire.lake.events.once import keep_mask, rank_columns
+from groundwire.lake.events.soundness import UnreadableError, condemn, look_at, read_columns
 from groundwire.lake.events.staging import STAGING_FOLDER, LakeUnwritableError, Staging, sync_folder
 from groundwire.lake.events.tables import TABLES, Table
 from groundwire.lake.events.writer import write_parquet
@@ -28,7 +28,8 @@ class CompactionBusyError(RuntimeError):
 
 @dataclass(slots=True)
 class Compaction:
-    """What one run did. `doubled_rows` are copies of events that were there twice and are now there once."""
+    """What one run did. `doubled_rows` are copies of events that were there twice and are now there once; `left_out` the
+    files that can't be read and were not touched, relative to the lake, with the reason."""
 
     days: int = 0
     files_before: int = 0
@@ -37,7 +38,7 @@ class Compaction:
     doubled_rows: int = 0
     bytes_before: int = 0
     bytes_after: int = 0
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 def compact(path: Path, *, target_bytes: int = 256 * MIB, min_files: int = 2) -> Compaction:
@@ -97,17 +98,18 @@ class _Day:
             try:
                 self._merge(sources, done)
             except UnreadableError:
-                continue  # remembered by now: once more without that file
+                continue  # known by now: once more without that file
             break
         for file in files.day_files(self._lake, self._table, self._day):
-            if (reason := files.known_unreadable(file)) is not None:
-                done.left_out.append(LeftOut(str(file.relative_to(self._lake)), reason))
+            reason = look_at(file, self._table).reason
+            if reason is not None:
+                done.left_out[str(file.relative_to(self._lake))] = reason
 
     def _sources(self, target_bytes: int) -> list[Path]:
         return [
             file
             for file in files.day_files(self._lake, self._table, self._day)
-            if files.known_unreadable(file) is None and file.stat().st_size < target_bytes
+            if look_at(file, self._table).reason is None and file.stat().st_size < target_bytes
         ]
 
     def _merge(self, sources: Sequence[Path], done: Compaction) -> None:
@@ -143,9 +145,9 @@ class _Day:
 
     def _read(self, source: Path, names: Sequence[str]) -> pa.Table:
         try:
-            return files.read_columns(source, self._table, names)
+            return read_columns(source, self._table, names)
         except UnreadableError as error:
-            files.remember_unreadable(source, str(error))
+            condemn(source, self._table, str(error))
             raise
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from groundwire.lake.events import files
-from groundwire.lake.events.files import UnreadableError
+from groundwire.lake.events.soundness import UnreadableError, read_columns
 from groundwire.lake.events.tables import TABLES, Table
 
 
@@ -55,11 +55,10 @@ def _check(lake: Path, table: Table, day: date, file: Path, found: Verification)
     try:
         found.bytes += file.stat().st_size
         found.files += 1
-        rows = pl.DataFrame(files.read_columns(file, table, table.schema.names))
+        rows = pl.DataFrame(read_columns(file, table, table.schema.names))
     except FileNotFoundError:
         return None  # compacted away meanwhile
     except UnreadableError as error:
-        files.remember_unreadable(file, str(error))
         found.problems.append(Problem(name, f"can't be read: {error}"))
         return None
     misplaced = rows.filter(pl.col(table.time).dt.date().ne_missing(day)).height

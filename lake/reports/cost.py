@@ -3,7 +3,7 @@
 import polars as pl
 from pydantic import BaseModel, Field
 
-from groundwire.lake.reports.figures import FIGURES_CONFIG, Distribution, counts
+from groundwire.lake.reports.figures import FIGURES_CONFIG, Distribution, counts, groups
 
 # A reason carries a vendor's own words; past this many lines a table of them tells nothing more.
 MAX_FAILURES = 50
@@ -57,9 +57,12 @@ class Ledger(BaseModel):
     receipts_unknown: int
 
 
+_COLUMNS = ("outcome", "hedged", "results", "cost_micro_usd", "cost_source", "latency_ms")
+
+
 def providers_figures(attempts: pl.DataFrame) -> dict[str, ProviderFigures]:
     """By provider, the dearest first."""
-    found = {str(name): _provider(rows) for (name,), rows in attempts.group_by("provider", maintain_order=True) if name}
+    found = {name: _provider(rows) for name, rows in groups(attempts, "provider", *_COLUMNS)}
     return dict(sorted(found.items(), key=lambda item: (-item[1].cost_micro_usd, -item[1].calls, item[0])))
 
 

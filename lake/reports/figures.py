@@ -1,5 +1,7 @@
 """Distributions: how a report states a set of measurements."""
 
+from collections.abc import Iterator
+
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
@@ -22,7 +24,7 @@ class Distribution(BaseModel):
     def of(cls, values: pl.Series) -> "Distribution | None":
         """None when there is nothing to state."""
         known = values.cast(pl.Float64).drop_nulls()
-        known = known.filter(known.is_finite())
+        known = known.filter(known.is_finite()).sort()  # once; every percentile of a sorted series is a look
         if known.is_empty():
             return None
         return cls(
@@ -44,6 +46,13 @@ def counts(values: pl.Series) -> dict[str, int]:
     found = values.drop_nulls().cast(pl.String).rename("value")
     table = found.value_counts(name="n").sort(["n", "value"], descending=[True, False])
     return dict(table.iter_rows())
+
+
+def groups(rows: pl.DataFrame, key: str, *columns: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each value of a column, with the columns asked for, in the order of the values; nulls are left out."""
+    found = rows.select(key, *columns).drop_nulls(key).partition_by(key, as_dict=True, maintain_order=False)
+    for (name,), part in sorted(found.items()):
+        yield str(name), part
 
 
 def share(part: int, whole: int) -> float | None:

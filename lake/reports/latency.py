@@ -3,7 +3,7 @@
 import polars as pl
 from pydantic import BaseModel
 
-from groundwire.lake.reports.figures import FIGURES_CONFIG, Distribution
+from groundwire.lake.reports.figures import FIGURES_CONFIG, Distribution, groups
 
 STAGES = ("queue", "normalize", "lookup", "fetch", "unify")
 
@@ -38,15 +38,15 @@ class LatencyFigures(BaseModel):
 def latency_figures(requests: pl.DataFrame) -> LatencyFigures:
     by_cache = {}
     histograms = {}
-    for (outcome,), rows in requests.drop_nulls("cache_outcome").group_by("cache_outcome", maintain_order=True):
-        by_cache[str(outcome)] = Distribution.of(rows["total_ms"])
-        histograms[str(outcome)] = _histogram(rows["total_ms"])
+    for outcome, rows in groups(requests, "cache_outcome", "total_ms"):
+        by_cache[outcome] = Distribution.of(rows["total_ms"])
+        histograms[outcome] = _histogram(rows["total_ms"])
     by_stage = {stage: Distribution.of(requests[f"{stage}_ms"]) for stage in STAGES}
     return LatencyFigures(
         total=Distribution.of(requests["total_ms"]),
-        by_cache={name: found for name, found in sorted(by_cache.items()) if found is not None},
+        by_cache={name: found for name, found in by_cache.items() if found is not None},
         by_stage={name: found for name, found in by_stage.items() if found is not None},
-        histogram=Histogram(edges_ms=list(EDGES_MS), by_cache=dict(sorted(histograms.items()))),
+        histogram=Histogram(edges_ms=list(EDGES_MS), by_cache=histograms),
     )
 
 

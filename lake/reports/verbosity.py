@@ -3,7 +3,7 @@
 import polars as pl
 from pydantic import BaseModel, Field
 
-from groundwire.lake.reports.figures import FIGURES_CONFIG, Distribution
+from groundwire.lake.reports.figures import FIGURES_CONFIG, Distribution, groups
 
 
 class VerbosityFigures(BaseModel):
@@ -20,12 +20,11 @@ class VerbosityFigures(BaseModel):
 def verbosity_figures(requests: pl.DataFrame) -> VerbosityFigures:
     grounded = requests.filter(pl.col("status") == "grounded")
     by_provider = {
-        str(name): Distribution.of(rows["context_tokens"])
-        for (name,), rows in grounded.drop_nulls("provider").group_by("provider", maintain_order=True)
+        name: Distribution.of(rows["context_tokens"]) for name, rows in groups(grounded, "provider", "context_tokens")
     }
     return VerbosityFigures(
         context_tokens=Distribution.of(grounded["context_tokens"]),
         context_tokens_total=int(grounded["context_tokens"].sum()),
         results=Distribution.of(grounded["results"]),
-        by_provider={name: found for name, found in sorted(by_provider.items()) if found is not None},
+        by_provider={name: found for name, found in by_provider.items() if found is not None},
     )
