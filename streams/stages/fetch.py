@@ -111,6 +111,10 @@ class FetchStage:
         return self._gate.seen(provider)
 
     @property
+    def recent_bytes(self) -> int:
+        return self._recent.bytes
+
+    @property
     def flights(self) -> int:
         return len(self._flights)
 

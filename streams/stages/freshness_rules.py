@@ -174,5 +174,5 @@ DOMAINS_DAILY = """
 *.marketwatch.com
 news.naver.com, *.yna.co.kr, *.chosun.com, *.joongang.co.kr, *.hani.co.kr, *.weather.go.kr, finance.naver.com
 """
-DOMAINS_SLOW = "*.github.com, *.pypi.org, *.npmjs.com, *.stackoverflow.com, *.wikipedia.org"
+DOMAINS_SLOW = "*.github.com, *.stackoverflow.com, *.readthedocs.io"
 DOMAINS_STATIC = "*.gutenberg.org, *.arxiv.org, *.doi.org, *.merriam-webster.com, *.etymonline.com"
