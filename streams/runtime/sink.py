@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
@@ -24,6 +23,7 @@ from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import DEAD_LETTERS, TopicSpec
 from groundwire.streams.runtime.connection import connection_kwargs
+from groundwire.streams.runtime.inbound import inbound
 from groundwire.streams.runtime.publisher import MAX_REQUEST_BYTES, Publisher
 from groundwire.streams.runtime.topics_admin import cluster_facts
 
@@ -149,7 +149,7 @@ class BatchSink:
         for records in found.values():
             if not self._batch:
                 self._batch_since = time.monotonic()
-            self._batch.extend(map(_inbound, records))
+            self._batch.extend(map(inbound, records))
             self._batch_bytes += sum(len(record.value or b"") for record in records)
 
     def _is_due(self) -> bool:
@@ -234,7 +234,7 @@ class _Rebalance(ConsumerRebalanceListener):  # type: ignore[misc]
     def __init__(self, sink: BatchSink) -> None:
         self._sink = sink
 
-    async def on_partitions_revoked(self, revoked: Sequence[TopicPartition]) -> None:
+    async def on_partitions_revoked(self, _revoked: Sequence[TopicPartition]) -> None:
         await self._sink._forget()
 
     async def on_partitions_assigned(self, assigned: Sequence[TopicPartition]) -> None:
@@ -257,15 +257,3 @@ class _Timer:
         except Exception as error:
             say("a chore of the store failed; it is tried again when it is next due", error)
         self._due = time.monotonic() + self._interval_s
-
-
-def _inbound(record: Any) -> InboundRecord:
-    return InboundRecord(
-        topic=record.topic,
-        partition=record.partition,
-        offset=record.offset,
-        key=record.key,
-        value=record.value,
-        headers=tuple(record.headers or ()),
-        timestamp_ms=record.timestamp,
-    )
