@@ -1,0 +1,123 @@
+"""fetches → fetch → payloads and events: the only place where money is spent.
+
+Before the first record of a partition is read, the end of the payload partition with the same number is read again: answers
+that are paid and calls that were begun by whoever had the partition before.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+
+import structlog
+from pydantic import ValidationError
+
+from groundwire.adapters.registry import Registry
+from groundwire.lake.cache.expiry import ttl_s
+from groundwire.schemas.cache_write import CacheWrite
+from groundwire.schemas.event import AttemptEvent
+from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
+from groundwire.schemas.settings import Settings
+from groundwire.schemas.topics import CACHE_WRITES, EVENTS, FETCHES, PAYLOADS
+from groundwire.streams.agents.announce import announce_providers
+from groundwire.streams.flow.clock import SystemClock
+from groundwire.streams.runtime.acks import Partition
+from groundwire.streams.runtime.app import PipelineApp
+from groundwire.streams.runtime.tail import follow, read_tail
+from groundwire.streams.stages.fetch import FetchStage
+
+log = structlog.get_logger(__name__)
+
+MAX_TAIL_RECORDS = 2_000
+# Of the rebalance timeout: records wait until the tail is read.
+TAIL_SHARE_OF_REBALANCE = 0.6
+BUDGET_MONTH_S = 31 * 86_400
+
+
+class FetchRole:
+    """Is a Role."""
+
+    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._registry = Registry.load(settings, environ)
+        self._app = PipelineApp("fetch", settings)
+        self._clock = SystemClock()
+        self._stage = FetchStage(self._registry, self._app.publish, settings, ttl_s, self._clock)
+        self._owned: frozenset[int] = frozenset()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        announce_providers(self._registry, self._settings)
+        self._app.add_agent(FETCHES.name, self._on_fetch, self._settings.window.fetch)
+        self._app.on_rebalance(assigned=self._assigned, revoked=self._revoked)
+        now_ms = self._clock.now_ms()
+        followers = [
+            asyncio.create_task(follow(self._settings, CACHE_WRITES.name, self._on_cache_writes, since_ms=now_ms)),
+        ]
+        if _budgets_are_set(self._settings):
+            # The log of events is the memory of what was spent; how far it reaches back is its retention.
+            since_ms = now_ms - BUDGET_MONTH_S * 1000
+            followers.append(
+                asyncio.create_task(follow(self._settings, EVENTS.name, self._on_events, since_ms=since_ms))
+            )
+        try:
+            await self._app.run(stop)
+        finally:
+            for follower in followers:
+                follower.cancel()
+            await asyncio.gather(*followers, return_exceptions=True)
+            await self._registry.aclose()
+
+    async def _on_fetch(self, record: InboundRecord) -> Sequence[OutboundRecord]:
+        return await self._stage(record)
+
+    async def _assigned(self, partitions: frozenset[Partition]) -> None:
+        numbers = frozenset(number for topic, number in partitions if topic == FETCHES.name)
+        taken_over = numbers - self._owned
+        self._owned = numbers
+        self._stage.set_share(len(numbers) / FETCHES.partitions)
+        started = time.monotonic()
+        records = await read_tail(
+            self._settings,
+            PAYLOADS.name,
+            taken_over,
+            since_ms=self._clock.now_ms() - int(self._settings.dedup_window_s * 1000),
+            max_records=MAX_TAIL_RECORDS,
+            patience_s=self._settings.kafka.rebalance_timeout_s * TAIL_SHARE_OF_REBALANCE,
+        )
+        self._stage.restore(records)
+        if records:
+            seconds = round(time.monotonic() - started, 2)
+            log.info("took over", partitions=len(taken_over), payloads=len(records), seconds=seconds)
+
+    async def _revoked(self, partitions: frozenset[Partition]) -> None:
+        self._owned -= frozenset(number for topic, number in partitions if topic == FETCHES.name)
+
+    def _on_cache_writes(self, records: Sequence[InboundRecord]) -> None:
+        for record in records:
+            # Most are puts, which are of no interest here and need not be parsed.
+            if record.value is None or b'"purge"' not in record.value[:64]:
+                continue
+            try:
+                change = CacheWrite.decode(record.value)
+            except RecordError:
+                continue  # the cache writer reports it
+            if change.purge is not None:
+                self._stage.forget(change.purge)
+
+    def _on_events(self, records: Sequence[InboundRecord]) -> None:
+        events: list[AttemptEvent] = []
+        for record in records:
+            if record.value is None or b'"attempt"' not in record.value[:64]:
+                continue
+            try:
+                events.append(AttemptEvent.model_validate_json(record.value))
+            except ValidationError:
+                continue  # the lake writer reports it
+        self._stage.observe(events)
+
+
+def _budgets_are_set(settings: Settings) -> bool:
+    return any(
+        limit is not None
+        for one in (*settings.providers.values(), *settings.tenants.values())
+        for limit in (one.budget_per_day_micro_usd, one.budget_per_month_micro_usd)
+    )

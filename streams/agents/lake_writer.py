@@ -1,0 +1,35 @@
+"""events → Parquet."""
+
+import asyncio
+from collections.abc import Sequence
+
+from groundwire.lake.events.writer import EventWriter
+from groundwire.schemas.record import InboundRecord
+from groundwire.schemas.settings import Settings
+from groundwire.schemas.topics import EVENTS
+from groundwire.streams.runtime.sink import BatchSink, Refusal
+
+
+class LakeWriter:
+    """Is a Role."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._writer: EventWriter | None = None
+
+    async def run(self, stop: asyncio.Event) -> None:
+        lake = self._settings.lake
+        sink = BatchSink(
+            "lake-writer", self._settings, EVENTS, self._write, linger_s=lake.flush_interval_s, max_rows=lake.flush_rows
+        )
+        try:
+            await sink.run(stop)
+        finally:
+            if self._writer is not None:
+                self._writer.close()
+
+    async def _write(self, records: Sequence[InboundRecord]) -> list[Refusal]:
+        # Made at the first batch, and again after the disk refused it: a full disk delays the lake, never the start.
+        if self._writer is None:
+            self._writer = await asyncio.to_thread(EventWriter, self._settings.lake_path, self._settings.lake)
+        return await asyncio.to_thread(self._writer.write, records)
