@@ -120,7 +120,7 @@ class Publisher:
             partition = record.partition if record.partition in known else None
             try:
                 future = await producer.send(
-                    target, record.value, key=record.key, partition=partition, headers=record.headers
+                    target, record.value, key=record.key, partition=partition, headers=list(record.headers)
                 )
             except REFUSALS as error:
                 raise PublishRefused(record, str(error) or type(error).__name__) from None
