@@ -1,6 +1,6 @@
 """Dates as search pages write them."""
 
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 MONTHS_LONG = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -45,7 +45,3 @@ def mail(day: date) -> str:
 def parse_iso(text: str) -> date:
     """The day of an ISO date or time. Raises ValueError."""
     return datetime.fromisoformat(text.replace("Z", "+00:00")).date()
-
-
-def midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)

@@ -15,6 +15,7 @@ NOTHING_FOR = ("no-such-thing-xyzzy", "nothing-here-plugh", "없는-것-xyzzy")
 MIN_COVERAGE = 0.58
 SHOWN_COVERAGE = 0.45
 SHOWN_SHARE = 0.35
+OLDEST_DAYS = 720
 
 _OPERATOR = re.compile(r"(?:\bOR\b\s*)?(-?)\bsite:(\S+)|\bOR\b", re.IGNORECASE)
 
@@ -47,10 +48,12 @@ class Library:
         search = with_operators(search)
         found = [document for document in self.of_corpus(search.query) if _admits(search, document)]
         wanted = search.offset + search.count
-        window = max(1, (search.today - search.after).days + 1) if search.after else 720
         newest = min(search.today, search.before) if search.before else search.today
+        if search.after and search.after > newest:
+            return ()
+        window = (newest - search.after).days + 1 if search.after else OLDEST_DAYS
+        hosts = [_bare(domain) for domain in search.include_domains]
         for rank in range(len(found) + 1, wanted + 1):
-            hosts = search.include_domains
             host = hosts[(rank - 1) % len(hosts)] if hosts else None
             found.append(generate(search.query, rank, host=host, today=newest, max_age_days=window))
         return tuple(document for document in found[search.offset : wanted] if _allowed(search, document))
@@ -97,5 +100,10 @@ def _allowed(search: Search, document: Document) -> bool:
 
 
 def _on(host: str, domain: str) -> bool:
-    domain = domain.removeprefix("*.").removeprefix("www.").split("/", 1)[0]
+    domain = _bare(domain)
     return host == domain or host.endswith(f".{domain}")
+
+
+def _bare(domain: str) -> str:
+    """`*.one.example/path` as `one.example`: what vendors make of a domain filter."""
+    return domain.removeprefix("*.").removeprefix("www.").split("/", 1)[0]

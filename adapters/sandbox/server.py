@@ -30,7 +30,8 @@ class Sandbox:
     """Local stand-ins for the vendors. `async with Sandbox(median_ms=0) as sandbox: sandbox.base_url("serper")`.
 
     `port` 0: a free one. `median_ms` and `sigma` shape the latency of all vendors (`sandbox.latency.by_vendor` of one);
-    `seed` makes latency and chance faults repeatable; `invoice_file` keeps the bill through a kill.
+    `seed` makes latency and chance faults repeatable; `invoice_file` keeps the bill through a kill. `root`: a vendor that
+    is served without its prefix too, for clients that drop the path of their base address.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Sandbox:
         sigma: float = 0.35,
         seed: int = 1,
         invoice_file: Path | None = None,
+        root: str | None = None,
     ) -> None:
         library = Library()
         self.vendors: dict[str, Vendor] = {vendor.name: vendor(library) for vendor in VENDORS}
@@ -48,6 +50,7 @@ class Sandbox:
         self.faults = FaultBook(frozenset(self.vendors), seed)
         self.invoice = Invoice(self.vendors, invoice_file)
         self.calls = CallLog()
+        self._root = None if root is None else self.vendors[root]
         self._port = port
         self._runner: web.AppRunner | None = None
         self._kept: OrderedDict[tuple[object, ...], Answer] = OrderedDict()
@@ -102,6 +105,8 @@ class Sandbox:
         began = time.monotonic()
         name, _, path = request.path[1:].partition("/")
         vendor = self.vendors.get(name)
+        if vendor is None and self._root is not None:
+            vendor, path = self._root, request.path[1:]
         if vendor is None:
             known = ", ".join(self.vendors)
             return web.Response(
@@ -122,23 +127,23 @@ class Sandbox:
         answer = self._answer(vendor, asked, request.raw_path)
         if not answer.is_call:
             return await deliver(request, answer, None)
-        fault = self.faults.draw(name, answer.query)
-        self.calls.arrived(name, answer.query)
+        fault = self.faults.draw(vendor.name, answer.query)
+        self.calls.arrived(vendor.name, answer.query)
         if fault is not None:
             answer = spoil(vendor, asked, answer, fault)
         if fault is None or fault.kind != "close":
-            await pause(fault, self.latency.draw_s(name))
+            await pause(fault, self.latency.draw_s(vendor.name))
         # Booked before the answer leaves, and whether or not anyone still waits for it: that is how vendors bill.
-        self.invoice.book(name, answer.micro_usd)
+        self.invoice.book(vendor.name, answer.micro_usd)
         response = await deliver(request, answer, fault)
-        self.calls.answered(_call(name, answer, fault, began))
+        self.calls.answered(_call(vendor.name, answer, fault, began))
         return response
 
     def _answer(self, vendor: Vendor, asked: Asked, raw_path: str) -> Answer:
         if not vendor.repeatable:
             return vendor.answer(asked)
         varies = tuple(asked.headers.get(header) for header in vendor.varies)
-        key = (asked.method, raw_path, varies, asked.body, asked.now.date())
+        key = (vendor.name, asked.method, raw_path, varies, asked.body, asked.now.date())
         answer = self._kept.get(key)
         if answer is None:
             answer = vendor.answer(asked)

@@ -72,6 +72,9 @@ class Vendor(ABC):
             answer = self.serve(asked)
         except RefusedError as refused:
             answer = self.error(refused.refusal)
+        except (TypeError, AttributeError, ValueError, LookupError):
+            # A field of a type that makes no sense, which no check of the vendor named: its schema turns it away.
+            answer = self.failure(400)
         return replace(answer, query=self.query_or_none(asked))
 
     def query_or_none(self, asked: Asked) -> str | None:

@@ -38,7 +38,7 @@ class Anthropic(Vendor):
     rate = Refusal(429, "This request would exceed your organization's rate limit of 50 requests per minute.")
     varies: ClassVar[tuple[str, ...]] = ("x-api-key", "anthropic-version", "authorization")
     wording: ClassVar[dict[int, tuple[str, str | None]]] = {
-        400: ("messages: at least one message is required", None),
+        400: ("The request body is not valid", None),
         500: ("Internal server error", None),
         529: ("Overloaded", None),
     }
@@ -81,7 +81,7 @@ class Anthropic(Vendor):
             raise RefusedError(400, "max_tokens: Field required")
         query = self.query_or_none(asked)
         if not isinstance(body.get("messages"), list) or not query:
-            raise RefusedError(400, *self.wording[400])
+            raise RefusedError(400, "messages: at least one message is required")
         tool = native.tool_named(body.get("tools"), TOOL)
         if tool and tool.get("allowed_domains") and tool.get("blocked_domains"):
             raise RefusedError(400, "tools.0: only one of allowed_domains and blocked_domains may be given")

@@ -1,5 +1,6 @@
 """Gemini with google_search: sources behind redirects, offsets in bytes, and a fee for each query or for each prompt."""
 
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from itertools import count
 from typing import Any, ClassVar
@@ -24,10 +25,11 @@ STATUS_NAMES = {
 }
 BILLED_BY_PROMPT = "gemini-2"
 RETRY_S = 23
+_METHOD = re.compile(r"/v1(?:beta|alpha)?/models/([^/:]+):generateContent")
 
 
 class Gemini(Vendor):
-    """POST /v1beta/models/{model}:generateContent. Every call brings other redirects for the same pages."""
+    """POST /v1beta/models/{model}:generateContent (and v1). Every call brings other redirects for the same pages."""
 
     name: ClassVar[str] = "gemini"
     auth = Refusal(400, "API key not valid. Please pass a valid API key.", "API_KEY_INVALID")
@@ -79,9 +81,10 @@ class Gemini(Vendor):
     def serve(self, asked: Asked) -> Answer:
         if asked.path.startswith(REDIRECT):
             return _redirected(asked.path.removeprefix(REDIRECT))
-        model, _, method = asked.path.removeprefix("/v1beta/models/").partition(":")
-        if method != "generateContent" or asked.method != "POST" or not asked.path.startswith("/v1beta/models/"):
+        called = _METHOD.fullmatch(asked.path)
+        if called is None or asked.method != "POST":
             raise RefusedError(404, "Requested entity was not found.")
+        model = called[1]
         if self.key(asked) is None:
             raise RefusedError(403, *self.wording[403])
         self.admit(asked)
