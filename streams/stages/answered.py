@@ -31,9 +31,13 @@ class AnsweredBefore:
     def again(self, plan: Plan, now_ms: int) -> list[OutboundRecord] | None:
         """The same reply and event, to where this delivery asks for them; None when the request is new here."""
         remembered = self._records.get(plan.reply_id)
-        if remembered is None or now_ms - remembered[0] > self._keep_ms:
+        if remembered is None:
             return None
-        _, reply, event = remembered
+        at_ms, reply, event = remembered
+        if now_ms - at_ms > self._keep_ms:
+            del self._records[plan.reply_id]
+            self._bytes -= _size(reply, event)
+            return None
         address = plan.address
         return [
             OutboundRecord(address.topic, reply.key, reply.value, address.headers(), address.partition),

@@ -58,9 +58,10 @@ class MappedAnswers:
     def _map(self, payload: Payload, raw: RawAnswer, step: ProviderStep) -> Mapped:
         try:
             provider = self._providers.get(raw.provider)
-            rows = provider.results(raw.body, provider_call(payload.plan, step), raw.received_at_ms)
         except KeyError:
             return Mapped([], [], f"{raw.provider}: no such provider here, so its answer can't be read")
+        try:
+            rows = provider.results(raw.body, provider_call(payload.plan, step), raw.received_at_ms)
         except BadAnswer as error:
             return Mapped([], [], f"{raw.provider}: the answer can't be read: {error}")
         except Exception as error:
