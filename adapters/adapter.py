@@ -4,10 +4,11 @@ A dedicated adapter (`dedicated/`) is a subclass that overrides the one step whi
 """
 
 import json
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from groundwire.adapters.call import MappedResult, ProviderCall
 from groundwire.adapters.classify import Heard, raise_for_failure, says_it_is_empty
@@ -30,7 +31,7 @@ class Adapter:
     def __init__(self, spec: ProviderSpec, options: Mapping[str, str], base_url: str | None, prices: PriceList) -> None:
         self.spec = spec
         self.options = options
-        self.base_url = base_url
+        self.base_url, self._authorization = _without_credentials(base_url)
         self.prices = prices
 
     # ---- out -----------------------------------------------------------------------------------------------------
@@ -55,6 +56,8 @@ class Adapter:
             url = f"{url}?{urlencode([(name, as_text(value)) for name, value in query.items()], quote_via=quote)}"
         filled = render(headers, variables)
         sent = {name: as_text(value) for name, value in filled.items()} if filled is not LEFT_OUT else {}
+        if self._authorization is not None and not any(name.lower() == "authorization" for name in sent):
+            sent["Authorization"] = self._authorization
         body: bytes | None = None
         if spec.body is not None:
             content = render(_merged(spec.body, [variant.body for variant in variants]), variables)
@@ -169,6 +172,18 @@ class Adapter:
             return []
         mapped = map_rows(self.spec.answer, self.rows(document), answered_at_ms)
         return keep_matching(call.filters, mapped)[: call.depth]
+
+
+def _without_credentials(base_url: str | None) -> tuple[str | None, str | None]:
+    """(address, Authorization) of an address like `https://user:password@host/`: a password is no part of an address."""
+    if base_url is None:
+        return None, None
+    parts = urlsplit(base_url)
+    if parts.username is None:
+        return base_url, None
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+    return bare.geturl(), f"Basic {b64encode(pair).decode()}"
 
 
 def _merged(own: Mapping[str, Any], layers: list[dict[str, Any]]) -> dict[str, Any]:

@@ -6,6 +6,9 @@ from typing import Any
 from groundwire.adapters.errors import BadAnswer
 from groundwire.adapters.mapping import Row
 
+_MOST = 1000
+_LONGEST = 2000
+
 
 class Sources:
     """Pages in the order they are first met, with the texts they stand behind.
@@ -56,13 +59,13 @@ def check_kinds(name: str, blocks: Any, known: Iterable[str]) -> None:
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    """The objects in a list; nothing when it is no list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    """The objects in a list, the first thousand; nothing when it is no list."""
+    return [item for item in value[:_MOST] if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def sentence_before(text: str, end: int) -> str:
     """The sentence that a citation at `end` stands behind: back to the line's or the sentence's beginning."""
-    head = text[: max(0, end)].rstrip()
+    head = text[max(0, end - _LONGEST) : max(0, end)].rstrip()
     start = 0
     for stop in (". ", "! ", "? ", "。", "\n"):
         at = head.rfind(stop, 0, max(0, len(head) - 1))

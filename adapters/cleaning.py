@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 MAX_TITLE_CHARS = 500
 MAX_BODY_CHARS = 10_000
+_MAX_RAW_CHARS = 40_000  # of what is looked at: markup is rarely three quarters of a text
 
 # Tags that search vendors put around words, and those whole pages are made of. Any other `<word>` is text (`List<String>`).
 _TAGS = (
@@ -20,7 +21,7 @@ _TAGS = (
     "|pre|q|s|samp|script|section|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|template|tfoot|th|thead"
     "|time|title|tr|tt|u|ul|var|video|wbr"
 )
-_TAG = re.compile(rf"</?(?:{_TAGS})(?=[\s/>])[^<>]*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(rf"</?(?:{_TAGS})(?=[\s/>])[^<>]*>|<!--.{0, 2000}?-->", re.IGNORECASE | re.DOTALL)
 _BREAK = re.compile(r"p|div|br|li|tr|h[1-6]|section|article|blockquote|pre|ul|ol|table|hr|dd|dt|td|th")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _STRAY = re.compile(r"&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
@@ -63,6 +64,7 @@ def clean_body(raw: str, *, keep_lines: bool = False) -> str:
 
 def plain_text(raw: str) -> str:
     """Without markup, entities decoded once (`&amp;lt;` becomes `&lt;`), without characters that can't be seen."""
+    raw = raw[:_MAX_RAW_CHARS]
     text = _without_markup(raw) if _TAG.search(raw) else _ENTITY.sub(lambda match: html.unescape(match.group(0)), raw)
     return visible(text)
 

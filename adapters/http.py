@@ -9,7 +9,7 @@ import contextlib
 import ipaddress
 import socket
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from urllib.parse import urljoin, urlsplit
@@ -24,6 +24,7 @@ from groundwire.adapters.addresses import is_private_address, is_private_host
 from groundwire.adapters.decoding import ACCEPTED, Decoder, NotDecodable, TooLarge
 from groundwire.adapters.errors import Unsendable, WireError
 
+Transport = httpx.AsyncBaseTransport
 USER_AGENT = "groundwire/0.1 (+https://github.com/groundwire/groundwire)"
 MAX_CONNECTIONS = 1024  # the caps that matter are per provider, and the chain's business
 MAX_REDIRECTS = 3
@@ -60,7 +61,7 @@ class HttpClient:
         *,
         max_answer_bytes: int,
         trusted_hosts: frozenset[str] = frozenset(),
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: Transport | None = None,
     ) -> None:
         self._max_answer_bytes = max_answer_bytes
         self._trusted_hosts = trusted_hosts
@@ -82,15 +83,6 @@ class HttpClient:
         except (httpx.InvalidURL, httpx.CookieConflict, ValueError, UnicodeError):
             # aiohttp refuses header values with line breaks by a plain ValueError; its text may hold the value.
             raise Unsendable("the request holds a character that HTTP can't carry") from None
-
-    async def location(self, url: str, timeout_s: float) -> str | None:
-        """Where an address forwards to, read from its header without going there; None when it doesn't say."""
-        try:
-            answer = await self.send(HttpRequest("GET", url, {}), timeout_s)
-        except (WireError, Unsendable):
-            return None
-        target = answer.headers.get("location")
-        return urljoin(url, target) if target and 300 <= answer.status < 400 else None
 
     async def aclose(self) -> None:
         if self._client is not None:
@@ -259,3 +251,15 @@ def _same_site(url: str, target: str) -> bool:
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds >= 0.95 else f"{seconds * 1000:.0f} ms"
+
+
+class CannedTransport(httpx.AsyncBaseTransport):
+    """Stands in for the network: every request is answered by a function. For fixtures and tests."""
+
+    def __init__(self, respond: Callable[[HttpRequest], HttpAnswer]) -> None:
+        self._respond = respond
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        body = await request.aread()
+        answer = self._respond(HttpRequest(request.method, str(request.url), dict(request.headers), body or None))
+        return httpx.Response(answer.status, headers=dict(answer.headers), stream=httpx.ByteStream(answer.body))

@@ -16,6 +16,8 @@ from groundwire.adapters.dates import published_at, split_date_prefix
 from groundwire.adapters.errors import BadAnswer, VendorFailure
 from groundwire.adapters.spec import AnswerSpec
 
+MAX_ROWS = 400  # far more than any depth: an answer of a million rows costs no more time than one of these
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -35,14 +37,19 @@ def rows_of(spec: AnswerSpec, document: Any) -> list[Row]:
     """
     check_recognised(spec, document)
     found: list[Any] = []
+    lists = 0
     for expression in spec.results:
         value = search(expression, document)
         if value is None:
             continue
+        lists += 1
         if not isinstance(value, list):
             raise BadAnswer(f"`{expression}` is {type_name(value)} instead of a list")
         for item in value:  # one answer to several queries may be a list of lists
             found.extend(item if isinstance(item, list) else [item])
+    if not lists:
+        _check_way_there(spec.results, document)
+    found = found[:MAX_ROWS]
     rows = [row for row in found if isinstance(row, dict)]
     if found and not rows:
         raise BadAnswer(f"{len(found)} rows, none of them an object")
@@ -63,6 +70,18 @@ def rows_of(spec: AnswerSpec, document: Any) -> list[Row]:
         )
         for row in rows
     ]
+
+
+def _check_way_there(expressions: list[str], document: dict[str, Any]) -> None:
+    """No list was found; that is an empty answer only when what should hold it is an object or absent. Raises BadAnswer."""
+    for expression in expressions:
+        here: Any = document
+        for step in expression.split(".")[:-1]:
+            here = here.get(step)
+            if here is None:
+                break
+            if not isinstance(here, dict):
+                raise BadAnswer(f"`{step}` is {type_name(here)} instead of an object")
 
 
 def check_recognised(spec: AnswerSpec, document: Any) -> None:

@@ -46,7 +46,6 @@ class Provider:
         redact: Redactor,
         missing: str | None,
         retry_after_cap_s: float,
-        wall_clock: Callable[[], float] = time.time,
     ) -> None:
         self.spec: ProviderSpec = adapter.spec
         self.name = self.spec.name
@@ -60,7 +59,7 @@ class Provider:
         self._redact = redact
         self._missing = missing
         self._retry_after_cap_s = retry_after_cap_s
-        self._wall_clock = wall_clock
+        self._wall_clock: Callable[[], float] = time.time
 
     def __repr__(self) -> str:
         return f"Provider({self.name})"
@@ -71,9 +70,7 @@ class Provider:
 
     def unfit(self, call: ProviderCall) -> str | None:
         """Why this provider can't serve this call, or None."""
-        if self._missing is not None:
-            return self._missing
-        reason = unfit_for(self.spec, call)
+        reason = self._missing or unfit_for(self.spec, call)
         if reason is not None:
             return reason
         try:
@@ -98,6 +95,10 @@ class Provider:
         """Whether, after a quota or auth failure, a key is left that has not failed."""
         return self._keys.has_fresh() and self._keys.resting() > 0
 
+    def at(self, seconds: float) -> None:
+        """Fix the clock that relative dates and HTTP dates count from: for fixtures, whose answers are of one day."""
+        self._wall_clock = lambda: seconds
+
     @property
     def key_count(self) -> int:
         return len(self._keys)
@@ -105,7 +106,7 @@ class Provider:
     async def call(self, call: ProviderCall, timeout_s: float) -> CallOutcome:
         """One vendor call. Never raises but CancelledError; no key is ever in what it returns."""
         started = time.perf_counter()
-        skip = self.unfit(call)
+        skip = self._missing or unfit_for(self.spec, call) or (None if timeout_s > 0 else "no time left")
         if skip is not None:
             return _outcome("skipped", skip, started, FREE)
         key = self._keys.current()
@@ -176,7 +177,8 @@ class Provider:
             cost = (prices.cost_of_refusal if free else prices.cost_of_answer)(depth, heard.document)
             return _Reading("empty", None, cost, text)
         except VendorFailure as failure:
-            cost = prices.cost_of_refusal(depth, heard.document)
+            half_said = 200 < heard.status < 300  # a success without an answer, which may well be billed
+            cost = (prices.cost_of_masked if half_said else prices.cost_of_refusal)(depth, heard.document)
             return _Reading(failure.outcome, failure.reason, cost, text, status=failure.status_code)
         except BadAnswer as error:
             masked = 200 <= heard.status < 300

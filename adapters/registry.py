@@ -6,13 +6,11 @@ import importlib.util
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
-
-import httpx
+from urllib.parse import unquote, urlsplit
 
 from groundwire.adapters.adapter import Adapter
 from groundwire.adapters.errors import BadProviderFile, FileProblem
-from groundwire.adapters.http import HttpClient
+from groundwire.adapters.http import HttpClient, Transport
 from groundwire.adapters.pricing import PriceList
 from groundwire.adapters.provider import Provider
 from groundwire.adapters.redaction import Redactor, known_secrets
@@ -32,11 +30,23 @@ class Registry:
         self._http = http
 
     @classmethod
-    def load(
-        cls, settings: Settings, environ: Mapping[str, str], *, transport: httpx.AsyncBaseTransport | None = None
-    ) -> "Registry":
+    def load(cls, settings: Settings, environ: Mapping[str, str], *, transport: Transport | None = None) -> "Registry":
         """Read all provider files. Never raises for a bad one. `transport` stands in for the network in tests."""
-        specs, problems = load_specs([*settings.provider_path, *_folders(environ)])
+        specs, problems = load_specs(list(dict.fromkeys([*settings.provider_path, *_folders(environ)])))
+        return cls.of(specs, problems, settings, environ, transport=transport)
+
+    @classmethod
+    def of(
+        cls,
+        specs: Mapping[str, ProviderSpec],
+        problems: list[FileProblem],
+        settings: Settings,
+        environ: Mapping[str, str],
+        *,
+        transport: Transport | None = None,
+    ) -> "Registry":
+        """Providers of specs that are already read."""
+        problems = list(problems)
         problems.extend(
             FileProblem(
                 Path("settings"), None, f"providers.{name}", f"no such provider; there are {', '.join(sorted(specs))}"
@@ -44,7 +54,7 @@ class Registry:
             for name in settings.providers
             if name not in specs
         )
-        secrets = [secret for spec in specs.values() for secret in _keys(spec, _own(settings, spec), environ)]
+        secrets = [secret for spec in specs.values() for secret in _secrets(spec, _own(settings, spec), environ)]
         redact = Redactor(secrets)
         http = HttpClient(
             max_answer_bytes=settings.fetch.max_answer_bytes,
@@ -95,11 +105,9 @@ def load_specs(folders: list[Path]) -> tuple[dict[str, ProviderSpec], list[FileP
         for file in sorted(folder.glob("*.yaml")):
             try:
                 spec = load_spec_file(file)
-                _adapter_class(spec)
+                check_adapter(file, spec)
             except BadProviderFile as error:
                 problems.extend(error.problems)
-            except ModuleNotFoundError:
-                problems.append(FileProblem(file, None, "adapter", "no such module in adapters/dedicated/"))
             else:
                 specs[spec.name] = spec
     return specs, problems
@@ -108,6 +116,14 @@ def load_specs(folders: list[Path]) -> tuple[dict[str, ProviderSpec], list[FileP
 def shipped_folder() -> Path:
     """Where the shipped provider files are."""
     return Path(str(importlib.resources.files("groundwire.adapters") / "providers"))
+
+
+def check_adapter(file: Path, spec: ProviderSpec) -> None:
+    """Raises BadProviderFile when a file names a dedicated adapter that isn't there."""
+    try:
+        _adapter_class(spec)
+    except (ModuleNotFoundError, AttributeError):
+        raise BadProviderFile([FileProblem(file, None, "adapter", "no such module in adapters/dedicated/")]) from None
 
 
 def _folders(environ: Mapping[str, str]) -> list[Path]:
@@ -119,7 +135,7 @@ def _own(settings: Settings, spec: ProviderSpec) -> ProviderSettings:
 
 
 def _adapter_class(spec: ProviderSpec) -> type[Adapter]:
-    """Raises ModuleNotFoundError."""
+    """Raises ModuleNotFoundError or AttributeError."""
     if spec.adapter is None:
         return Adapter
     module = importlib.import_module(f"groundwire.adapters.dedicated.{spec.adapter}")
@@ -129,6 +145,12 @@ def _adapter_class(spec: ProviderSpec) -> type[Adapter]:
 
 def _keys(spec: ProviderSpec, own: ProviderSettings, environ: Mapping[str, str]) -> list[str]:
     return known_secrets(environ, spec.keys.env, [key.get_secret_value() for key in own.api_keys])
+
+
+def _secrets(spec: ProviderSpec, own: ProviderSettings, environ: Mapping[str, str]) -> list[str]:
+    """Keys, and the password of an address that has one."""
+    password = urlsplit(own.base_url or "").password
+    return [*_keys(spec, own, environ), *([password, unquote(password)] if password else [])]
 
 
 def _options(spec: ProviderSpec, own: ProviderSettings, environ: Mapping[str, str]) -> dict[str, str]:

@@ -1,122 +1,38 @@
-"""Reading a provider file: YAML with the line of every key, so that a problem can be pointed at.
+"""Reading a provider file: every problem with its line, its key and what would be right."""
 
-Plain `no`, `off`, `on` and dates stay text (YAML 1.2's rule for booleans): `no` is Norway in a table of countries.
-"""
-
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from groundwire.adapters.errors import BadProviderFile, FileProblem
 from groundwire.adapters.spec import ProviderSpec
 from groundwire.adapters.template import placeholders
+from groundwire.adapters.yamlfile import Lines, line_of, read_yaml
 from groundwire.schemas.record import field_path
-
-MAX_FILE_BYTES = 256 * 1024
-
-Lines = dict[tuple[str | int, ...], int]
-
-
-class _Loader(yaml.SafeLoader):
-    """Safe, with YAML 1.2's booleans and without its dates."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [
-        (tag, pattern)
-        for tag, pattern in resolvers
-        if tag not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
-    ]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
 
 
 def load_spec_file(path: Path) -> ProviderSpec:
     """Read and check one provider file. Raises BadProviderFile with every problem found."""
-    document, lines = _read(path)
+    document, lines = read_yaml(path)
     try:
         spec = ProviderSpec.model_validate(document)
     except ValidationError as error:
         raise BadProviderFile([_problem(path, lines, found) for found in error.errors(include_url=False)]) from None
     problems = [
-        FileProblem(path, _line(lines, where), field_path(where), message)
+        FileProblem(path, line_of(lines, where), field_path(where), message)
         for where, message in _cross_checks(spec, document)
     ]
     if spec.name != path.stem:
         problems.append(
             FileProblem(
-                path, _line(lines, ("name",)), "name", f"must be the file's name, `{path.stem}`, not `{spec.name}`"
+                path, line_of(lines, ("name",)), "name", f"must be the file's name, `{path.stem}`, not `{spec.name}`"
             )
         )
     if problems:
         raise BadProviderFile(problems)
     return spec
-
-
-def _read(path: Path) -> tuple[Any, Lines]:
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise BadProviderFile([FileProblem(path, None, "", f"can't be read: {error.strerror}")]) from None
-    if len(raw) > MAX_FILE_BYTES:
-        raise BadProviderFile(
-            [FileProblem(path, None, "", f"{len(raw):,} bytes; a provider file has at most {MAX_FILE_BYTES:,}")]
-        )
-    lines: Lines = {}
-    try:
-        text = raw.decode("utf-8")
-        loader = _Loader(text)
-        try:
-            node = loader.get_single_node()
-            if node is None:
-                raise BadProviderFile([FileProblem(path, None, "", "the file is empty")])
-            duplicates = list(_note_lines(node, (), lines))
-            document = loader.construct_document(node)
-        finally:
-            loader.dispose()
-    except UnicodeDecodeError as error:
-        raise BadProviderFile([FileProblem(path, None, "", f"not UTF-8 (byte {error.start})")]) from None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise BadProviderFile([FileProblem(path, line, "", f"not YAML: {error.problem}")]) from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise BadProviderFile([FileProblem(path, None, "", f"not YAML: {str(error).splitlines()[0]}")]) from None
-    if duplicates:
-        raise BadProviderFile(
-            [FileProblem(path, line, field_path(where), "stands twice in one object") for where, line in duplicates]
-        )
-    if not isinstance(document, dict):
-        raise BadProviderFile(
-            [FileProblem(path, 1, "", "must be an object with `name`, `request`, `answer` and so on")]
-        )
-    return document, lines
-
-
-def _note_lines(node: yaml.Node, where: tuple[str | int, ...], lines: Lines) -> Any:
-    lines[where] = node.start_mark.line + 1
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key_node, value_node in node.value:
-            inner = (*where, str(key_node.value))
-            if str(key_node.value) in seen:
-                yield inner, key_node.start_mark.line + 1
-            seen.add(str(key_node.value))
-            yield from _note_lines(value_node, inner, lines)
-            lines[inner] = key_node.start_mark.line + 1
-    elif isinstance(node, yaml.SequenceNode):
-        for index, value_node in enumerate(node.value):
-            yield from _note_lines(value_node, (*where, index), lines)
-
-
-def _line(lines: Lines, where: tuple[str | int, ...]) -> int | None:
-    while where and where not in lines:
-        where = where[:-1]
-    return lines.get(where)
 
 
 def _problem(path: Path, lines: Lines, found: Mapping[str, Any]) -> FileProblem:
@@ -129,7 +45,7 @@ def _problem(path: Path, lines: Lines, found: Mapping[str, Any]) -> FileProblem:
             message = "is required"
         case _:
             message = str(found["msg"]).removeprefix("Value error, ")
-    return FileProblem(path, _line(lines, where), key, message)
+    return FileProblem(path, line_of(lines, where), key, message)
 
 
 def _known_keys(where: tuple[str | int, ...]) -> str:

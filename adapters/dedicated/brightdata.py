@@ -5,6 +5,7 @@ with the reason in a header. HTML in a 200 is a failure that older clients took 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from groundwire.adapters.adapter import Adapter
@@ -35,23 +36,32 @@ class BrightDataAdapter(Adapter):
 
     def hear(self, status: int, headers: Mapping[str, str], text: str) -> Heard:
         """An inner answer that failed is the answer: its status, its headers, its body."""
-        try:
-            outer = read_json(text)
-        except BadAnswer:
-            return super().hear(status, headers, text)
-        if status == 200 and _is_envelope(outer):
-            inner_status = outer["status_code"]
-            inner_headers = outer.get("headers")
-            merged = {**headers, **(_texts(inner_headers) if isinstance(inner_headers, dict) else {})}
-            if isinstance(inner_status, int) and not isinstance(inner_status, bool):
-                body = outer["body"] if isinstance(outer["body"], str) else text
-                heard = super().hear(inner_status, merged, body)
-                words = merged.get("x-brd-err-msg") or merged.get("x-brd-error")
-                if inner_status != 200 and words and heard.unreadable:
-                    return Heard(inner_status, merged, words, None, heard.unreadable)
-                return heard
-        words = headers.get("x-brd-err-msg") or headers.get("x-brd-error")
-        return super().hear(status, headers, words if status != 200 and words and not text.strip() else text)
+        envelope = _envelope(text) if status == 200 else None
+        if envelope is None:
+            return super().hear(
+                status, headers, _words(headers) or text if status != 200 and not text.strip() else text
+            )
+        inner_headers = envelope.get("headers")
+        merged = {**headers, **(_texts(inner_headers) if isinstance(inner_headers, dict) else {})}
+        body = envelope["body"] if isinstance(envelope["body"], str) else text
+        heard = super().hear(envelope["status_code"], merged, body)
+        if heard.status != 200 and heard.unreadable:
+            return replace(heard, text=_words(merged) or body)
+        return heard
+
+
+def _envelope(text: str) -> dict[str, Any] | None:
+    try:
+        outer = read_json(text)
+    except BadAnswer:
+        return None
+    status = outer["status_code"] if _is_envelope(outer) else None
+    return outer if isinstance(status, int) and not isinstance(status, bool) else None
+
+
+def _words(headers: Mapping[str, str]) -> str | None:
+    """The reason of a failure, where it stands in a header."""
+    return headers.get("x-brd-err-msg") or headers.get("x-brd-error")
 
 
 def _is_envelope(document: Any) -> bool:
