@@ -1,6 +1,5 @@
 """Many small files into one a day, while others read and write."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -116,13 +115,15 @@ class _Day:
         keys = pl.concat([pl.DataFrame(self._read(source, rank_columns(self._table))) for source in sources])
         mask = keep_mask(self._table, keys)
         bytes_before = sum(source.stat().st_size for source in sources)
-        target = files.day_folder(self._lake, self._table, self._day) / _merged_name(sources)
-        with self._staging.file(target) as file:
-            write_parquet(file, self._table, _row_groups(self._kept(sources, mask)))
+        folder = files.day_folder(self._lake, self._table, self._day)
+        with self._staging.file(folder, "merged") as file:
+            write_parquet(file.content, self._table, _row_groups(self._kept(sources, mask)))
+            bytes_after = file.content.tell()
         try:
             for source in sources:
-                source.unlink()
-            sync_folder(target.parent)
+                if source != file.target:  # all others may have been copies of what it holds
+                    source.unlink()
+            sync_folder(folder)
         except OSError as error:
             raise LakeUnwritableError(self._lake, error) from error
         doubled = 0 if mask is None else int((~mask).sum())
@@ -132,16 +133,15 @@ class _Day:
         done.rows += keys.height - doubled
         done.doubled_rows += doubled
         done.bytes_before += bytes_before
-        done.bytes_after += target.stat().st_size
+        done.bytes_after += bytes_after
 
     def _kept(self, sources: Sequence[Path], mask: pl.Series | None) -> Iterator[pa.Table]:
         start = 0
         for source in sources:
             rows = self._read(source, self._table.schema.names)
-            if mask is not None:
-                rows = rows.filter(mask.slice(start, rows.num_rows).to_arrow())
-            start += rows.num_rows
-            yield rows
+            end = start + rows.num_rows
+            yield rows if mask is None else rows.filter(mask[start:end].to_arrow())
+            start = end
 
     def _read(self, source: Path, names: Sequence[str]) -> pa.Table:
         try:
@@ -149,12 +149,6 @@ class _Day:
         except UnreadableError as error:
             condemn(source, self._table, str(error))
             raise
-
-
-def _merged_name(sources: Sequence[Path]) -> str:
-    """Named after its sources: no two different merges of a day meet under one name."""
-    digest = hashlib.blake2b("\n".join(source.name for source in sources).encode(), digest_size=10)
-    return f"merged-{digest.hexdigest()}.parquet"
 
 
 def _row_groups(parts: Iterator[pa.Table]) -> Iterator[pa.Table]:

@@ -1,8 +1,9 @@
 """Whether a file can be read whole, found out once for each file as it stands.
 
-A damaged file must be left out and named, never half counted, and a flipped bit must not become a wrong number. So every
-page is compared with its checksum the first time a process meets a file; the verdict holds while size and modification
-time stay.
+A damaged file must be left out and named, never half counted, and a flipped bit must not become a wrong number. Polars
+checks no checksums, and some damage makes it end the whole process; so it is only given files whose bytes fit the digest
+in their name. Every other file is read by Arrow, page by page against the pages' checksums: slower, and the judge. The
+verdict holds while size and modification time stay.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from groundwire.lake.events.pages import DoubtfulPagesError, check_pages
+from groundwire.lake.events.files import digest_of, stated_digest
 from groundwire.lake.events.tables import Table, TableName
 
 
@@ -22,7 +23,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`reason` None: sound. `exact`: its columns have the table's very types, so that many files can be read at once."""
+    """`reason` None: sound. `exact`: as it was written, with the table's very types; many of them can be read at once."""
 
     reason: str | None
     exact: bool = False
@@ -69,24 +70,30 @@ def read_columns(file: Path, table: Table, names: Sequence[str]) -> pa.Table:
 
 
 def _examine(file: Path, table: Table) -> bool:
-    """Whether the types are exact. Raises UnreadableError."""
+    """Whether the file is exact. Raises UnreadableError."""
     try:
-        with pq.ParquetFile(file) as parquet:
-            schema, metadata = parquet.schema_arrow, parquet.metadata
-        _refuse_strangers(schema, table)
-        check_pages(file, metadata)
+        as_written = stated_digest(file) == digest_of(file)
+        schema = pq.read_schema(file)
     except FileNotFoundError:
         raise
-    except DoubtfulPagesError:
-        # The quick look is not the judge: a page of a kind it does not know is no damage. Decoding tells.
-        read_columns(file, table, table.schema.names)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnreadableError(_first_line(error)) from None
+    _refuse_strangers(schema, table)
     there = set(schema.names)
-    exact = all(schema.field(field.name).type == field.type for field in table.schema if field.name in there)
-    if not exact:
-        read_columns(file, table, table.schema.names)  # raises where a column is of another kind altogether
-    return exact
+    if as_written and all(schema.field(field.name).type == field.type for field in table.schema if field.name in there):
+        return True
+    if not as_written:
+        _refuse_lost_columns(file, table, there)
+    read_columns(file, table, table.schema.names)
+    return False
+
+
+def _refuse_lost_columns(file: Path, table: Table, there: set[str]) -> None:
+    """A file of ours that is not as it was written and lacks a column: most likely the column's name is what is damaged,
+    for the footer has no checksum. Reading on would take known values for unknown ones."""
+    lost = [name for name in table.schema.names if name not in there]
+    if lost and stated_digest(file) is not None:
+        raise UnreadableError(f"the file is not as it was written, and its column `{lost[0]}` is missing")
 
 
 def _refuse_strangers(schema: pa.Schema, table: Table) -> None:

@@ -10,10 +10,13 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from filelock import FileLock, Timeout
+
+from groundwire.lake.events.files import digest_of, file_name
 
 STAGING_FOLDER = ".staging"
 _LOCK_SUFFIX = ".lock"
@@ -22,7 +25,7 @@ _DOOR = "door"  # the lock that is held while staging folders come and go
 _ADVICE = {
     errno.ENOSPC: "free some space",
     errno.EDQUOT: "free some space or raise the quota",
-    errno.EROFS: "the file system is read-only: mount it writable, or set lake.path to another folder",
+    errno.EROFS: "mount it writable, or set lake.path to another folder",
     errno.EACCES: "allow this user to write there, or set lake.path to another folder",
     errno.EPERM: "allow this user to write there, or set lake.path to another folder",
     errno.ENOTDIR: "a file stands where a folder is needed: move it away, or set lake.path to another folder",
@@ -40,6 +43,14 @@ class LakeUnwritableError(OSError):
         self.errno = cause.errno
 
 
+@dataclass(slots=True)
+class StagedFile:
+    """A file on its way. `target` is where it went: known when the block has ended, for the name follows the content."""
+
+    content: BinaryIO
+    target: Path | None = None
+
+
 class Staging:
     """One process's way into the lake. Opens itself at first use, so that a lake that can't be written yet is no
     obstacle to starting."""
@@ -51,21 +62,23 @@ class Staging:
         self._lock: FileLock | None = None
 
     @contextmanager
-    def file(self, target: Path) -> Iterator[BinaryIO]:
-        """A binary file that stands at `target` when the block ends well, durable, replacing what stood there.
+    def file(self, folder: Path, stem: str) -> Iterator[StagedFile]:
+        """A file that stands in `folder`, durable, when the block ends well; its name is `stem` and its digest.
 
         When the block or the disk fails, nothing of it is left. Raises LakeUnwritableError for everything the disk refuses.
         """
         staged: Path | None = None
         try:
-            staged = self._folder() / f"{secrets.token_hex(8)}-{target.name}"
-            with staged.open("wb") as file:
+            staged = self._folder() / f"{secrets.token_hex(8)}.parquet"
+            with staged.open("wb") as content:
+                file = StagedFile(content)
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
-            self._make_folder(target.parent)
-            staged.replace(target)
-            sync_folder(target.parent)
+                content.flush()
+                os.fsync(content.fileno())
+            self._make_folder(folder)
+            file.target = folder / file_name(stem, digest_of(staged))
+            staged.replace(file.target)
+            sync_folder(folder)
         except OSError as error:
             raise LakeUnwritableError(self.lake, error) from error
         finally:

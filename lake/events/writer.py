@@ -1,11 +1,10 @@
 """The lake's writer: a batch of event records becomes Parquet files that are durable before anything is acknowledged."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -51,8 +50,10 @@ class EventWriter:
             table = TABLES[table_name]
             columns, fitting, too_large = self._columns(table, group)
             refused += [(row.record, error) for row, error in too_large]
-            for name, start, length in _files_of(fitting):
-                self._place(table, day_name(day), name, columns.slice(start, length))
+            folder = self._lake / table.name / f"date={day_name(day)}"
+            for stem, start, length in _files_of(fitting):
+                with self._staging.file(folder, stem) as file:
+                    write_parquet(file.content, table, [columns.slice(start, length)])
         return refused
 
     def close(self) -> None:
@@ -76,12 +77,8 @@ class EventWriter:
             fitting = [row for row in rows if id(row) not in culprits]
             return to_arrow(table, fitting, self._query_text), fitting, too_large
 
-    def _place(self, table: Table, day: str, name: str, columns: pa.Table) -> None:
-        with self._staging.file(self._lake / table.name / f"date={day}" / name) as file:
-            write_parquet(file, table, [columns])
 
-
-def write_parquet(file: object, table: Table, parts: Iterable[pa.Table]) -> None:
+def write_parquet(file: BinaryIO, table: Table, parts: Iterable[pa.Table]) -> None:
     """Arrow tables as the row groups of one Parquet file: zstd, with a checksum on every page."""
     with pq.ParquetWriter(
         file,
@@ -114,27 +111,19 @@ def _by_table_and_day(rows: Iterable[Row]) -> dict[tuple[TableName, int], list[R
 
 
 def _files_of(rows: Sequence[Row]) -> Iterable[tuple[str, int, int]]:
-    """The files one folder's rows make: name, first row, number of rows. One file a topic and partition.
+    """The files one folder's rows make: stem of the name, first row, number of rows. One file a topic and partition.
 
-    The name says where the rows come from, `<topic>-<partition>-<first offset>-<last offset>`, and ends in a digest of
-    the records, so that the same records make the same name and replace their file, but other records at the same
-    offsets do not: offsets begin anew when a topic is made again, as on the embedded broker at every start.
+    The stem says where the rows come from: `<topic>-<partition>-<first offset>-<last offset>`. It is not enough for a
+    name: offsets begin anew when a topic is made again, as on the embedded broker at every start.
     """
     start = 0
     while start < len(rows):
         first = rows[start].record
         end = start
-        digest = hashlib.blake2b(digest_size=5)
         while end < len(rows) and (rows[end].record.topic, rows[end].record.partition) == (
             first.topic,
             first.partition,
         ):
-            digest.update(rows[end].record.value or b"")
             end += 1
-        last = rows[end - 1].record
-        yield (
-            f"{first.topic}-{first.partition}-{first.offset}-{last.offset}-{digest.hexdigest()}.parquet",
-            start,
-            end - start,
-        )
+        yield f"{first.topic}-{first.partition}-{first.offset}-{rows[end - 1].record.offset}", start, end - start
         start = end
