@@ -37,6 +37,7 @@ GROUP_PREFIX = "groundwire."
 COMMIT_INTERVAL_S = 0.5
 FETCH_MAX_WAIT_MS_EMBEDDED = 5  # it waits half of this when a fetch finds nothing
 FETCH_MAX_WAIT_MS = 500
+SESSION_TIMEOUT_S_EMBEDDED = 6.0  # a first join waits half of it there
 # Of the rebalance timeout: what is left is for committing and joining again.
 DRAIN_SHARE_OF_REBALANCE = 0.6
 DRAIN_AT_STOP_S = 8.0
@@ -131,6 +132,7 @@ class PipelineApp:
             settings=self._settings,
             group=self.group,
             fetch_max_wait_ms=kafka.fetch_max_wait_ms or default_wait_ms,
+            session_timeout_s=self._session_timeout_s(embedded=embedded),
             idempotent=not embedded,
             acks=self._acks,
             publisher=self._publisher,
@@ -149,9 +151,6 @@ class PipelineApp:
             stream_recovery_delay=0.0,
             broker_commit_interval=COMMIT_INTERVAL_S,
             broker_max_poll_records=MAX_POLL_RECORDS,
-            broker_session_timeout=kafka.session_timeout_s,
-            broker_rebalance_timeout=kafka.rebalance_timeout_s,
-            broker_request_timeout=max(30.0, kafka.session_timeout_s + 10),
         )
         for agent in self._agents:
             topic = app.topic(
@@ -159,6 +158,10 @@ class PipelineApp:
             )
             app.agent(topic, name=agent.topic)(self._reader(app, agent))
         return app
+
+    def _session_timeout_s(self, *, embedded: bool) -> float:
+        wanted = self._settings.kafka.session_timeout_s
+        return min(wanted, SESSION_TIMEOUT_S_EMBEDDED) if embedded else wanted
 
     def _reader(self, app: TunedFaust, agent: _Agent) -> Callable[[Any], Awaitable[None]]:
         async def read(stream: Any) -> None:

@@ -31,6 +31,7 @@ class TopicProblem:
     topic: str
     message: str
     advice: str
+    missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ async def check_topics(settings: Settings, topics: Sequence[TopicSpec] = TOPICS)
     for spec in topics:
         count = facts.partitions.get(spec.name)
         if count is None:
-            problems.append(TopicProblem(spec.name, "is missing", "groundwire topics create"))
+            problems.append(TopicProblem(spec.name, "is missing", "groundwire topics create", missing=True))
         elif count != spec.partitions:
             problems.append(
                 TopicProblem(

@@ -1,12 +1,18 @@
-"""Faust's transport, tuned: what Faust hard-codes or leaves out of its settings, and a commit that sends our own positions.
+"""Faust's transport, tuned: one aiokafka consumer in the worker's own loop, and a commit that sends our own positions.
 
-Faust lets an app bring its own transport, and a transport its own consumer and producer. Ours differ in three things: the
-aiokafka clients are made with our arguments, what is committed comes from `ContiguousAcks`, and before partitions are given
-up the records in work get a little time to finish, so that a rebalance repeats as little as possible.
+Faust lets an app bring its own transport, and a transport its own consumer and producer. Ours differ in four things:
+
+- the aiokafka clients are made with our arguments, some of which Faust hard-codes (`fetch_max_wait_ms`);
+- the consumer lives in the worker's loop, not in a thread of its own: every fetch saves two changes of thread, which is most
+  of what a hop costs. Handlers don't block the loop, so heartbeats are not late for it;
+- what is committed comes from `ContiguousAcks`, not from what Faust counted;
+- before partitions are given up, the records in work get a little time to finish, so that a rebalance repeats as little as
+  possible.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +20,29 @@ import aiokafka
 import faust
 import structlog
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
-from aiokafka.errors import KafkaError
+from aiokafka.errors import ConsumerStoppedError, IllegalStateError, KafkaError
 from aiokafka.structs import OffsetAndMetadata, TopicPartition
-from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Producer, Transport
+from faust.sensors import Monitor
+from faust.transport.consumer import Consumer
+from faust.transport.drivers.aiokafka import Producer, Transport
+from faust.types import TP, ConsumerMessage
 
 from groundwire.schemas.settings import Settings
 from groundwire.streams.runtime.acks import ContiguousAcks, Partition
 from groundwire.streams.runtime.connection import connection_kwargs
-from groundwire.streams.runtime.publisher import MAX_REQUEST_BYTES, Publisher
+from groundwire.streams.runtime.publisher import Publisher
 
 log = structlog.get_logger(__name__)
 
 COMMIT_TIMEOUT_S = 3.0
+# A partition's share of one fetch. A single record may be larger: the broker hands it out all the same.
+PARTITION_FETCH_BYTES = 1024 * 1024
+FETCH_BYTES = 8 * 1024 * 1024
+RETRY_BACKOFF_MS = 50
+HEARTBEATS_PER_SESSION = 6
+
+# Faust logs under the name of the module that a service's class is from; this one is ours.
+FAUST_LOGGER = logging.getLogger("faust.tuned")
 
 Listener = Callable[[frozenset[Partition]], Awaitable[None]]
 
@@ -37,6 +54,7 @@ class Tuning:
     settings: Settings
     group: str
     fetch_max_wait_ms: int
+    session_timeout_s: float
     idempotent: bool
     acks: ContiguousAcks
     publisher: Publisher
@@ -45,14 +63,16 @@ class Tuning:
     on_revoked: Listener
 
 
-class TunedConsumerThread(AIOKafkaConsumerThread):  # type: ignore[misc]
-    """Faust's consumer thread around an aiokafka consumer with our arguments."""
+class LoopConsumer(Consumer):  # type: ignore[misc]
+    """Faust's consumer on an aiokafka consumer in the same loop."""
 
-    def _create_worker_consumer(self, _transport: Transport) -> aiokafka.AIOKafkaConsumer:
+    logger = FAUST_LOGGER
+    consumer_stopped_errors = (ConsumerStoppedError,)
+
+    async def on_start(self) -> None:
         tuning: Tuning = self.app.tuning
-        kafka = tuning.settings.kafka
-        self._assignor = RoundRobinPartitionAssignor  # Faust's base class reads it
-        return aiokafka.AIOKafkaConsumer(
+        self._committing = asyncio.Lock()
+        self._kafka = aiokafka.AIOKafkaConsumer(
             **connection_kwargs(tuning.settings),
             client_id=tuning.group,
             group_id=tuning.group,
@@ -60,59 +80,104 @@ class TunedConsumerThread(AIOKafkaConsumerThread):  # type: ignore[misc]
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             fetch_max_wait_ms=tuning.fetch_max_wait_ms,
-            max_partition_fetch_bytes=MAX_REQUEST_BYTES,
+            max_partition_fetch_bytes=PARTITION_FETCH_BYTES,
+            fetch_max_bytes=FETCH_BYTES,
             max_poll_records=self.app.conf.broker_max_poll_records,
-            session_timeout_ms=int(kafka.session_timeout_s * 1000),
-            rebalance_timeout_ms=int(kafka.rebalance_timeout_s * 1000),
-            heartbeat_interval_ms=int(kafka.session_timeout_s * 1000 / 6),
-            request_timeout_ms=int(self.app.conf.broker_request_timeout * 1000),
-            retry_backoff_ms=50,
+            session_timeout_ms=int(tuning.session_timeout_s * 1000),
+            heartbeat_interval_ms=int(tuning.session_timeout_s * 1000 / HEARTBEATS_PER_SESSION),
+            rebalance_timeout_ms=int(tuning.settings.kafka.rebalance_timeout_s * 1000),
+            retry_backoff_ms=RETRY_BACKOFF_MS,
+        )
+        await self._kafka.start()
+
+    async def on_stop(self) -> None:
+        await super().on_stop()
+        await self._kafka.stop()
+
+    # ── reading
+
+    async def getmany(self, timeout: float) -> AsyncIterator[tuple[TP, ConsumerMessage]]:
+        """Records of the active partitions, by turns from each topic and partition."""
+        if not self.flow_active:
+            await self.wait(self.can_resume_flow)
+        active = self._get_active_partitions()
+        if not active:
+            await self.sleep(0.1)
+            return
+        generation = self.app.consumer_generation_id
+        found = await self._getmany(active, timeout)
+        for tp, record in self.scheduler.iterate(found):
+            # What was fetched before a rebalance is fetched again after it.
+            if not self.flow_active or self.app.consumer_generation_id != generation:
+                return
+            yield tp, self._to_message(tp, record)
+
+    async def _getmany(self, active_partitions: set[TP], timeout: float) -> Mapping[TP, list[Any]]:
+        wanted = [TopicPartition(*tp) for tp in active_partitions]
+        try:
+            found = await self._kafka.getmany(*wanted, timeout_ms=int(timeout * 1000))
+        except IllegalStateError:  # a rebalance took one of them meanwhile
+            return {}
+        return {TP(*partition): records for partition, records in found.items()}
+
+    async def _drain_messages(self, fetcher: Any) -> None:
+        """Faust's loop from fetches to agents, without the two tasks that Faust makes for every record."""
+        deliver = self.callback
+        try:
+            while not (self.should_stop or fetcher.should_stop):
+                async for _, message in self.getmany(timeout=1.0):
+                    await deliver(message)
+        except ConsumerStoppedError:
+            if not self.app.should_stop:
+                raise
+        finally:
+            fetcher.set_shutdown()
+
+    def _to_message(self, tp: TP, record: Any) -> ConsumerMessage:
+        return ConsumerMessage(
+            record.topic,
+            record.partition,
+            record.offset,
+            record.timestamp / 1000,
+            record.timestamp_type,
+            record.headers,
+            record.key,
+            record.value,
+            record.checksum,
+            record.serialized_key_size,
+            record.serialized_value_size,
+            tp,
+            generation_id=self.app.consumer_generation_id,
         )
 
-    async def _commit(self, offsets: Mapping[Any, int]) -> bool:
-        """False: not this time. Faust would end the worker for an error that the next commit does not have."""
-        consumer = self._ensure_consumer()
-        try:
-            await consumer.commit(
-                {
-                    TopicPartition(partition.topic, partition.partition): OffsetAndMetadata(offset, "")
-                    for partition, offset in offsets.items()
-                }
-            )
-        except KafkaError as error:
-            log.info("offsets were not committed this time", error=str(error))
-            return False
-        return True
-
-
-class TunedConsumer(Consumer):  # type: ignore[misc]
-    """Faust's consumer, committing what `ContiguousAcks` says instead of what Faust counted."""
-
-    def _new_consumer_thread(self) -> TunedConsumerThread:
-        self._committing = asyncio.Lock()
-        return TunedConsumerThread(self, loop=self.loop, beacon=self.beacon)
+    # ── committing
 
     async def commit(self, *_topics: Any, **_transaction: Any) -> bool:
         """Send the positions that moved. False when nothing did, or the broker can't take them now."""
-        acks = self.app.tuning.acks
+        acks: ContiguousAcks = self.app.tuning.acks
         async with self._committing:
             assignment = self.assignment()
-            offsets = {
-                faust.types.TP(*partition): offset
-                for partition, offset in acks.committable().items()
-                if partition in assignment
-            }
+            offsets = {partition: at for partition, at in acks.committable().items() if partition in assignment}
             if not offsets:
                 return False
-            try:
-                committed = await asyncio.wait_for(self._commit(offsets), COMMIT_TIMEOUT_S)
-            except TimeoutError:
+            if not await self._commit({TP(*partition): at for partition, at in offsets.items()}):
                 return False
-            if committed:
-                acks.committed({(tp.topic, tp.partition): offset for tp, offset in offsets.items()})
-            return bool(committed)
+            acks.committed(offsets)
+            return True
 
-    async def on_partitions_revoked(self, revoked: set[Any]) -> None:
+    async def _commit(self, offsets: Mapping[TP, int]) -> bool:
+        try:
+            async with asyncio.timeout(COMMIT_TIMEOUT_S):
+                await self._kafka.commit({TopicPartition(*tp): OffsetAndMetadata(at, "") for tp, at in offsets.items()})
+        except (KafkaError, TimeoutError) as error:
+            # The next commit sends them, or those who have the partitions now read the records again.
+            log.info("offsets were not committed this time", group=self.app.tuning.group, error=repr(error))
+            return False
+        return True
+
+    # ── rebalances
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Let what is in work finish for a while, commit it, and forget the rest: whoever gets it begins it again."""
         tuning: Tuning = self.app.tuning
         self.stop_flow()
@@ -120,14 +185,15 @@ class TunedConsumer(Consumer):  # type: ignore[misc]
         self.app.flow_control.clear()
         await tuning.drain()
         await self.commit()
-        partitions = _partitions(revoked)
+        partitions = frozenset(map(tuple, revoked))
         tuning.acks.revoke(partitions)
         await tuning.on_revoked(partitions)
         await super().on_partitions_revoked(revoked)
 
-    async def on_partitions_assigned(self, assigned: set[Any], generation_id: int = 0) -> None:
+    async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
         tuning: Tuning = self.app.tuning
-        partitions = _partitions(assigned)
+        self.app.consumer_generation_id = generation_id
+        partitions = frozenset(map(tuple, assigned))
         tuning.acks.assign(partitions)
         await tuning.on_assigned(partitions)
         await super().on_partitions_assigned(assigned, generation_id)
@@ -135,31 +201,114 @@ class TunedConsumer(Consumer):  # type: ignore[misc]
     async def verify_all_partitions_active(self) -> None:
         """Faust's own check writes a page of advice for every idle partition; ours is liveness.py."""
 
+    # ── what Faust asks of a consumer
 
-class TunedProducer(Producer):  # type: ignore[misc]
+    async def subscribe(self, topics: Iterable[str]) -> None:
+        self._kafka.subscribe(topics=set(topics), listener=_Rebalance(self))
+
+    def assignment(self) -> set[TP]:
+        return {TP(*partition) for partition in self._kafka.assignment()}
+
+    async def seek_to_committed(self) -> Mapping[TP, int]:
+        """A partition that was just assigned is read from its committed offset anyway; one that stayed has to go back to it."""
+        found = await self._kafka.seek_to_committed()
+        return {TP(*partition): offset for partition, offset in found.items()}
+
+    async def position(self, tp: TP) -> int | None:
+        at: int | None = await self._kafka.position(TopicPartition(*tp))
+        return at
+
+    async def _seek(self, partition: TP, offset: int) -> None:
+        self._kafka.seek(TopicPartition(*partition), offset)
+
+    async def seek_wait(self, partitions: Mapping[TP, int]) -> None:
+        for tp, offset in partitions.items():
+            await self._seek(tp, offset)
+
+    async def earliest_offsets(self, *partitions: TP) -> Mapping[TP, int]:
+        found = await self._kafka.beginning_offsets([TopicPartition(*tp) for tp in partitions])
+        return {TP(*partition): offset for partition, offset in found.items()}
+
+    async def highwaters(self, *partitions: TP) -> Mapping[TP, int]:
+        found = await self._kafka.end_offsets([TopicPartition(*tp) for tp in partitions])
+        return {TP(*partition): offset for partition, offset in found.items()}
+
+    def highwater(self, tp: TP) -> int:
+        return int(self._kafka.highwater(TopicPartition(*tp)) or 0)
+
+    def topic_partitions(self, topic: str) -> int | None:
+        known = self._kafka.partitions_for_topic(topic)
+        return len(known) if known else None
+
+    def key_partition(self, topic: str, key: bytes | None, partition: int | None = None) -> int | None:  # noqa: ARG002
+        return partition  # records are placed by the publisher
+
+    async def create_topic(self, *_: Any, **__: Any) -> None:
+        raise NotImplementedError("topics are made by topics_admin.py, before any worker starts")
+
+    def _new_topicpartition(self, topic: str, partition: int) -> TP:
+        return TP(topic, partition)
+
+    def close(self) -> None:
+        """Faust calls this when partitions come while the app stops; stopping is what `on_stop` does."""
+
+
+class _Rebalance(aiokafka.ConsumerRebalanceListener):  # type: ignore[misc]
+    """aiokafka's rebalances, told to Faust in its own terms."""
+
+    def __init__(self, consumer: LoopConsumer) -> None:
+        self._consumer = consumer
+
+    async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        self._consumer.app.on_rebalance_start()
+        await self._consumer.on_partitions_revoked({TP(*partition) for partition in revoked})
+
+    async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        generation = self._consumer._kafka._coordinator.generation
+        await self._consumer.on_partitions_assigned({TP(*partition) for partition in assigned}, generation)
+
+
+class PublisherService(Producer):  # type: ignore[misc]
     """Faust's producer service, around our publisher: one connection for everything a worker sends."""
 
+    logger = FAUST_LOGGER
+
     async def on_start(self) -> None:
-        await self.app.tuning.publisher.start(idempotent=self.app.tuning.idempotent)
+        tuning: Tuning = self.app.tuning
+        await tuning.publisher.start(idempotent=tuning.idempotent)
 
     async def on_stop(self) -> None:
         await self.app.tuning.publisher.stop()
 
     async def flush(self) -> None:
-        """Nothing is ever left unsent behind an acked record: outputs are confirmed first."""
+        """Nothing is ever left unsent behind a committed record: outputs are confirmed first."""
 
 
 class TunedTransport(Transport):  # type: ignore[misc]
-    Consumer = TunedConsumer
-    Producer = TunedProducer
+    Consumer = LoopConsumer
+    Producer = PublisherService
+
+
+class QuietMonitor(Monitor):  # type: ignore[misc]
+    """Faust keeps statistics of every record, which nobody asks for here."""
+
+    logger = FAUST_LOGGER
+
+    def on_message_in(self, *_: Any) -> None: ...
+    def on_message_out(self, *_: Any) -> None: ...
+    def on_stream_event_in(self, *_: Any) -> None: ...
+    def on_stream_event_out(self, *_: Any) -> None: ...
+    def on_topic_buffer_full(self, *_: Any) -> None: ...
 
 
 class TunedFaust(faust.App):  # type: ignore[misc]
     """A Faust app on our transport, that leaves no files behind."""
 
+    logger = FAUST_LOGGER
+
     def __init__(self, tuning: Tuning, **options: Any) -> None:
         self.tuning = tuning
-        super().__init__(tuning.group, **options)
+        super().__init__(tuning.group, Monitor=QuietMonitor, **options)
 
     def _new_transport(self) -> TunedTransport:
         return TunedTransport(self.conf.broker_consumer, self)
@@ -169,7 +318,3 @@ class TunedFaust(faust.App):  # type: ignore[misc]
 
     def _create_directories(self) -> None:
         """No tables, no directories."""
-
-
-def _partitions(tps: Iterable[Any]) -> frozenset[Partition]:
-    return frozenset((tp.topic, tp.partition) for tp in tps)
