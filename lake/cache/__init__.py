@@ -1,21 +1,5 @@
-"""The answer cache: a LanceDB view of `search.cache-writes.v1`, its exact and semantic tiers, and how long answers live."""
+"""The answer cache: a LanceDB view of `search.cache-writes.v1`, its exact and semantic tiers, and how long answers live.
 
-from groundwire.lake.cache.embedder import Embedder
-from groundwire.lake.cache.errors import EmbedderUnavailable, ViewDamaged, WriterBusy
-from groundwire.lake.cache.expiry import ttl_s
-from groundwire.lake.cache.semantic import SemanticHit, SemanticTier
-from groundwire.lake.cache.view import CacheReader, Neighbour
-from groundwire.lake.cache.writer import CacheWriter
-
-__all__ = [
-    "CacheReader",
-    "CacheWriter",
-    "Embedder",
-    "EmbedderUnavailable",
-    "Neighbour",
-    "SemanticHit",
-    "SemanticTier",
-    "ViewDamaged",
-    "WriterBusy",
-    "ttl_s",
-]
+Import from the modules: this one stays empty, so that a worker which only needs to know how long an answer lives does not
+carry LanceDB (two seconds and 100 MiB).
+"""
