@@ -116,8 +116,6 @@ class FetchRole:
 
 
 def _budgets_are_set(settings: Settings) -> bool:
-    return any(
-        limit is not None
-        for one in (*settings.providers.values(), *settings.tenants.values())
-        for limit in (one.budget_per_day_micro_usd, one.budget_per_month_micro_usd)
-    )
+    limits = [(one.budget_per_day_micro_usd, one.budget_per_month_micro_usd) for one in settings.providers.values()]
+    limits += [(one.budget_per_day_micro_usd, one.budget_per_month_micro_usd) for one in settings.tenants.values()]
+    return any(limit is not None for pair in limits for limit in pair)

@@ -1,0 +1,1 @@
+"""The `groundwire` command: one short file a command group."""

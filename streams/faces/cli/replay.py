@@ -1,0 +1,135 @@
+"""`groundwire replay`: a file of questions, as often as wanted."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from groundwire.schemas.settings import Settings
+from groundwire.streams.faces.cli.terminal import err, money, out, plain, print_json
+from groundwire.streams.faces.client import GroundwireClient
+from groundwire.streams.faces.questions import read_questions
+from groundwire.streams.faces.replay import ReplayResult
+from groundwire.streams.faces.replay import replay as replay_questions
+from groundwire.streams.faces.session import Session, connected
+
+
+def register(app: typer.Typer) -> None:
+    app.command("replay")(replay)
+
+
+def replay(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help=".csv, .tsv, .jsonl or .txt, or one of these as .gz.")],
+    column: Annotated[str | None, typer.Option(help="Column or key that holds the question.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")] = None,
+    passes: Annotated[int, typer.Option(min=1, max=100, help="How often the whole file is asked.")] = 2,
+    rate: Annotated[float | None, typer.Option(min=0.01, help="Requests a second at most.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Requests in flight at once.")] = 16,
+    depth: Annotated[int | None, typer.Option(help="Number of results, 1 to 20.")] = None,
+    provider: Annotated[
+        list[str] | None, typer.Option("--provider", help="Ask this provider; repeat for a chain.")
+    ] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds for each request.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The summary as JSON.")] = False,
+) -> None:
+    """Replay questions: hits by kind, cost and latency of each pass.
+
+    Example: [bold]groundwire replay questions.csv --column problem --limit 500[/]
+    """
+    session: Session = context.obj
+    questions = read_questions(file, column, limit)
+    options = {"depth": depth, "providers": provider or None, "timeout_s": timeout}
+    result = run_replay(
+        connected(session.settings()),
+        questions,
+        passes=passes,
+        concurrency=concurrency,
+        rate_per_s=rate,
+        options={name: value for name, value in options.items() if value is not None},
+    )
+    if as_json:
+        print_json(result)
+    else:
+        show_passes(result)
+    if any(one.answered < one.requests for one in result.passes):
+        raise typer.Exit(1)
+
+
+def run_replay(
+    settings: Settings,
+    questions: list[str],
+    *,
+    passes: int,
+    concurrency: int,
+    rate_per_s: float | None = None,
+    options: dict[str, Any] | None = None,
+) -> ReplayResult:
+    """Replay with a progress bar on stderr: done, rate, time left."""
+    columns = (
+        TextColumn("pass {task.fields[number]}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("ETA"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err) as bar:
+        tasks: dict[int, Any] = {}
+
+        def progress(number: int, done: int, total: int) -> None:
+            if number not in tasks:
+                tasks[number] = bar.add_task("", total=total, number=number, rate="")
+            task = tasks[number]
+            speed = bar.tasks[task].speed
+            bar.update(task, completed=done, rate=f"{speed:,.0f}/s" if speed else "")
+
+        async def go() -> ReplayResult:
+            async with GroundwireClient(settings) as client:
+                return await replay_questions(
+                    client,
+                    questions,
+                    passes=passes,
+                    concurrency=concurrency,
+                    rate_per_s=rate_per_s,
+                    options=options or {},
+                    progress=progress,
+                )
+
+        return asyncio.run(go())
+
+
+def show_passes(result: ReplayResult) -> None:
+    """Both passes side by side, then the semantic hits to look at."""
+    table = Table(title="replay", title_justify="left")
+    for name in ("pass", "answered", "grounded", "exact", "semantic", "coalesced", "miss"):
+        table.add_column(name, justify="right")
+    for name in ("cost", "saved", "mean", "p50", "p95", "p99", "seconds"):
+        table.add_column(name, justify="right")
+    for one in result.passes:
+        unknown = f" + {one.cost_unknown} unknown" if one.cost_unknown else ""
+        table.add_row(
+            str(one.number),
+            f"{one.answered}/{one.requests}",
+            str(one.status.get("grounded", 0)),
+            *(str(one.cache.get(kind, 0)) for kind in ("exact", "semantic", "coalesced", "miss")),
+            money(one.cost_micro_usd) + unknown,
+            money(one.saved_micro_usd),
+            *(
+                f"{value:.0f} ms"
+                for value in (one.latency_ms.mean, one.latency_ms.p50, one.latency_ms.p95, one.latency_ms.p99)
+            ),
+            f"{one.seconds:.1f}",
+        )
+    out.print(table)
+    for one in result.passes:
+        for message, count in one.errors.items():
+            out.print(f"[yellow]pass {one.number}: {count} ×[/] {plain(message)}")
+    if result.semantic_hits:
+        out.print("[bold]semantic hits, for your eye[/]")
+        for hit in result.semantic_hits:
+            likeness = f"{hit.similarity:.3f}" if hit.similarity is not None else "?"
+            out.print(f"  {likeness}  {plain(hit.query)}\n         ← {plain(hit.matched_query or '')}")

@@ -1,0 +1,55 @@
+"""Dead letters, read back and sent again."""
+
+import base64
+
+from aiokafka import AIOKafkaProducer
+
+from groundwire.schemas.dead_letter import DeadLetter
+from groundwire.schemas.record import RecordError
+from groundwire.schemas.settings import Settings
+from groundwire.schemas.topics import DEAD_LETTERS
+from groundwire.streams.faces.errors import CommandError
+from groundwire.streams.faces.log_reader import read_topic
+from groundwire.streams.runtime.connection import connection_kwargs
+
+
+async def read_dead_letters(settings: Settings) -> list[DeadLetter]:
+    """All dead letters the log still has, each once, oldest first."""
+    letters: dict[str, DeadLetter] = {}
+    async for record in read_topic(settings, DEAD_LETTERS.name):
+        try:
+            letter = DeadLetter.decode(record.value)
+        except RecordError:
+            continue  # somebody else's record on our topic: not a dead letter of ours
+        letters[letter.dead_letter_id] = letter
+    return list(letters.values())
+
+
+async def replay_letters(settings: Settings, letters: list[DeadLetter], *, replacement: bytes | None = None) -> int:
+    """Publish the letters' records again to the topics they came from; returns how many.
+
+    `replacement` is sent instead of the kept value: the mended record. Raises CommandError for a letter whose value was kept
+    only in part, since half a record must not be sent as if it were whole.
+    """
+    for letter in letters:
+        if letter.truncated and replacement is None:
+            raise CommandError(
+                f"{letter.dead_letter_id}: only the first part of {letter.value_bytes:,} bytes was kept; "
+                "give the mended record with --value FILE"
+            )
+    producer = AIOKafkaProducer(
+        **connection_kwargs(settings), acks="all", enable_idempotence=True, max_request_size=16 * 1024 * 1024
+    )
+    await producer.start()
+    try:
+        for letter in letters:
+            kept = None if letter.value_base64 is None else base64.b64decode(letter.value_base64)
+            await producer.send_and_wait(
+                letter.topic,
+                value=replacement if replacement is not None else kept,
+                key=None if letter.key_base64 is None else base64.b64decode(letter.key_base64),
+                headers=[(name, base64.b64decode(content)) for name, content in letter.headers],
+            )
+    finally:
+        await producer.stop()
+    return len(letters)
