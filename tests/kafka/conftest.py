@@ -13,6 +13,8 @@ from harness.cluster import Cluster, missing
 from harness.pipeline import Pipeline
 from harness.records import Asker, asking
 
+# Of one test with its fixtures: the first one starts a broker and seven workers.
+TIMEOUT_S = 300
 # `make test-kafka` sets this: there, a broker that can't be had is a failure, never a skip.
 REQUIRED = os.environ.get("TEST_KAFKA") == "required"
 
@@ -23,6 +25,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(here):
             item.add_marker(pytest.mark.kafka)
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(TIMEOUT_S))
             if reason is not None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 

@@ -88,7 +88,7 @@ async def test_a_request_past_its_deadline_is_answered_at_once_and_never_fetched
 
 async def test_a_poison_record_is_kept_with_its_origin_and_the_next_one_is_served(road: Pipeline, asker: Asker) -> None:
     await asker.send_raw(b"\xff\xfe this is no JSON", partition=5)
-    await asker.send_raw(None, partition=5)
+    await asker.send_raw(None, key=b"tombstone", partition=5)
     good = await asker.send(_unlike_any_other("after the poison"), partition=5)
     assert (await asker.replies_to(good))[0]["status"] == "grounded"
     letters = [letter for letter in await _dead_letters(road.brokers) if letter["partition"] == 5]
@@ -159,8 +159,9 @@ async def test_a_vendor_that_hangs_does_not_keep_a_hit_waiting(road: Pipeline, a
     await asyncio.sleep(0.5)
     road.vendors.fault(vendor="tavily", kind="hang")
     try:
-        for number in range(600):
-            await asker.send(f"{known} hanging {number}", providers=["tavily"], timeout_s=20)
+        await asker.send_many(
+            [{"query": f"{known} hanging {number}", "providers": ["tavily"], "timeout_s": 20} for number in range(600)]
+        )
         begun = time.monotonic()
         for _ in range(20):
             assert (await asker.ask(known))["cache"]["outcome"] == "exact"

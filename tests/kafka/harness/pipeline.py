@@ -12,7 +12,7 @@ from .processes import Process
 from .vendors import GROUNDWIRE, Vendors
 
 ROLES = ("frontline", "fetch", "unify", "cache-writer", "lake-writer")
-READY_WITHIN_S = 60.0
+READY_WITHIN_S = 120.0
 ENDS_WITHIN_S = 10.0
 
 
