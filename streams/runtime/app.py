@@ -11,6 +11,7 @@ comes back to this worker is not begun twice: the new assignment waits for the w
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import DEAD_LETTERS
 from groundwire.streams.runtime.acks import ContiguousAcks, Partition, Ticket
 from groundwire.streams.runtime.connection import bootstrap_servers
+from groundwire.streams.runtime.liveness import watch
 from groundwire.streams.runtime.publisher import Publisher, PublishRefused
 from groundwire.streams.runtime.topics_admin import cluster_facts
 from groundwire.streams.runtime.transport import Listener, TunedFaust, Tuning
@@ -37,7 +39,6 @@ GROUP_PREFIX = "groundwire."
 COMMIT_INTERVAL_S = 0.5
 FETCH_MAX_WAIT_MS_EMBEDDED = 5  # it waits half of this when a fetch finds nothing
 FETCH_MAX_WAIT_MS = 500
-SESSION_TIMEOUT_S_EMBEDDED = 6.0  # a first join waits half of it there
 # Of the rebalance timeout: what is left is for committing and joining again.
 DRAIN_SHARE_OF_REBALANCE = 0.6
 DRAIN_AT_STOP_S = 8.0
@@ -66,7 +67,6 @@ class PipelineApp:
         self._running: dict[tuple[str, int, int], asyncio.Task[None]] = {}
         self._on_assigned: list[Listener] = []
         self._on_revoked: list[Listener] = []
-        self._faust: TunedFaust | None = None
         self._ready = asyncio.Event()
 
     def add_agent(self, topic: str, handler: Handler, window: int) -> None:
@@ -98,31 +98,46 @@ class PipelineApp:
         Raises BrokerUnreachable, ConfigurationError; and whatever ended the Faust app, if something did.
         """
         facts = await cluster_facts(self._settings)
-        self._faust = self._build(embedded=facts.embedded)
-        starting = asyncio.ensure_future(self._faust.start())
+        app = self._build(embedded=facts.embedded)
+        starting = asyncio.ensure_future(app.start())
         stopping = asyncio.ensure_future(stop.wait())
+        watching: asyncio.Future[Any] = asyncio.ensure_future(self._watch(app, starting))
         try:
-            await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if starting.done():
-                starting.result()
-                crashed = asyncio.ensure_future(self._faust.wait_until_stopped())
-                await asyncio.wait({stopping, crashed}, return_when=asyncio.FIRST_COMPLETED)
-                crashed.cancel()
+            await asyncio.wait({stopping, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if watching.done():
+                watching.result()
         finally:
             stopping.cancel()
-            await self._stop(self._faust, starting)
-        if self._faust.crash_reason is not None:
-            raise self._faust.crash_reason
+            watching.cancel()
+            await self._stop(app, starting)
+        if app.crash_reason is not None:
+            raise app.crash_reason
+
+    async def _watch(self, app: TunedFaust, starting: "asyncio.Future[Any]") -> None:
+        """Returns when Faust ended by itself; raises when it could not start, or reads nothing although there is something."""
+        await starting
+        ended: asyncio.Future[Any] = asyncio.ensure_future(app.wait_until_stopped())
+        idle: asyncio.Future[Any] = asyncio.ensure_future(
+            watch(app.consumer.sight, self._settings.kafka.idle_with_lag_s)
+        )
+        try:
+            await asyncio.wait({ended, idle}, return_when=asyncio.FIRST_COMPLETED)
+            if idle.done():
+                idle.result()
+        finally:
+            ended.cancel()
+            idle.cancel()
 
     async def _stop(self, app: TunedFaust, starting: "asyncio.Future[Any]") -> None:
-        consumer = app.consumer
-        consumer.stop_flow()
-        app.flow_control.suspend()
-        app.flow_control.clear()
-        await self._drain(DRAIN_AT_STOP_S)
-        await consumer.commit()
+        if self._ready.is_set():
+            app.consumer.stop_flow()
+            app.flow_control.suspend()
+            app.flow_control.clear()
+            await self._drain(DRAIN_AT_STOP_S)
+            await app.consumer.commit()
         starting.cancel()
-        await app.stop()
+        with contextlib.suppress(TimeoutError):  # a join under way, or a broker that is gone, is not waited for
+            await asyncio.wait_for(app.stop(), STOP_TIMEOUT_S)
         log.info("stopped", role=self.role)
 
     def _build(self, *, embedded: bool) -> TunedFaust:
@@ -132,8 +147,7 @@ class PipelineApp:
             settings=self._settings,
             group=self.group,
             fetch_max_wait_ms=kafka.fetch_max_wait_ms or default_wait_ms,
-            session_timeout_s=self._session_timeout_s(embedded=embedded),
-            idempotent=not embedded,
+            embedded=embedded,
             acks=self._acks,
             publisher=self._publisher,
             drain=self._drain_for_rebalance,
@@ -158,10 +172,6 @@ class PipelineApp:
             )
             app.agent(topic, name=agent.topic)(self._reader(app, agent))
         return app
-
-    def _session_timeout_s(self, *, embedded: bool) -> float:
-        wanted = self._settings.kafka.session_timeout_s
-        return min(wanted, SESSION_TIMEOUT_S_EMBEDDED) if embedded else wanted
 
     def _reader(self, app: TunedFaust, agent: _Agent) -> Callable[[Any], Awaitable[None]]:
         async def read(stream: Any) -> None:

@@ -9,6 +9,10 @@ from groundwire.streams.runtime.configuration import ConfigurationError
 # The embedded broker says this of itself, so that any client can tell: its own tuning needs to know.
 EMBEDDED_CLUSTER_ID = "groundwire-embedded"
 
+# A first join of a group waits half the session timeout there; members on the same machine are not cut off from it.
+SESSION_TIMEOUT_S_EMBEDDED = 6.0
+HEARTBEATS_PER_SESSION = 6
+
 NO_BROKERS = (
     "no brokers are given: start everything on this machine with `groundwire up`, or name a Kafka with "
     "`--brokers host:port` or GROUNDWIRE_BROKERS=host:port"
@@ -46,6 +50,17 @@ def connection_kwargs(settings: Settings) -> dict[str, Any]:
     if kafka.security_protocol.endswith("SSL"):
         arguments["ssl_context"] = _ssl_context(kafka)
     return arguments
+
+
+def membership_kwargs(settings: Settings, *, embedded: bool) -> dict[str, int]:
+    """Arguments of a consumer that is a member of a group."""
+    kafka = settings.kafka
+    session_s = min(kafka.session_timeout_s, SESSION_TIMEOUT_S_EMBEDDED) if embedded else kafka.session_timeout_s
+    return {
+        "session_timeout_ms": int(session_s * 1000),
+        "heartbeat_interval_ms": int(session_s * 1000 / HEARTBEATS_PER_SESSION),
+        "rebalance_timeout_ms": int(kafka.rebalance_timeout_s * 1000),
+    }
 
 
 def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:

@@ -15,7 +15,7 @@ from structlog.typing import EventDict, WrappedLogger
 
 from groundwire.schemas.settings import LogSettings
 
-LIBRARIES = ("aiokafka", "faust", "mode", "kafka", "asyncio")
+LIBRARIES = ("aiokafka", "faust", "mode", "kafka", "asyncio", "httpx", "httpcore")
 SAME_LINE_EVERY_S = 10.0
 LINES_A_SECOND = 3.0
 BURST = 5.0

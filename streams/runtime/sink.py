@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
@@ -22,8 +23,9 @@ from groundwire.schemas.dead_letter import DeadLetter
 from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import DEAD_LETTERS, TopicSpec
-from groundwire.streams.runtime.connection import connection_kwargs
+from groundwire.streams.runtime.connection import connection_kwargs, membership_kwargs
 from groundwire.streams.runtime.inbound import inbound
+from groundwire.streams.runtime.liveness import Sight, watch
 from groundwire.streams.runtime.publisher import MAX_REQUEST_BYTES, Publisher
 from groundwire.streams.runtime.topics_admin import cluster_facts
 
@@ -38,6 +40,7 @@ GROUP_PREFIX = "groundwire."
 FETCH_MAX_WAIT_MS_EMBEDDED = 50
 FETCH_MAX_WAIT_MS = 500
 POLL_MS = 200
+SIGHT_TIMEOUT_S = 5.0
 MAX_BATCH_BYTES = 32 * 1024 * 1024
 FIRST_BACKOFF_S = 0.5
 LONGEST_BACKOFF_S = 10.0
@@ -89,10 +92,14 @@ class BatchSink:
         facts = await cluster_facts(self._settings)
         consumer = self._consumer(embedded=facts.embedded)
         await self._publisher.start(idempotent=not facts.embedded)
+        watching: asyncio.Task[None] | None = None
         try:
             await consumer.start()
             await self._begin(consumer)
+            watching = asyncio.create_task(watch(partial(self._sight, consumer), self._settings.kafka.idle_with_lag_s))
             while not stop.is_set():
+                if watching.done():
+                    watching.result()
                 await self._collect(consumer)
                 if self._is_due():
                     await self._flush(consumer, stop)
@@ -100,23 +107,22 @@ class BatchSink:
                     await timer.run_if_due(self._say)
             await self._flush(consumer, stop)
         finally:
+            if watching is not None:
+                watching.cancel()
             await consumer.stop()
             await self._publisher.stop()
         log.info("stopped", role=self.role)
 
     def _consumer(self, *, embedded: bool) -> AIOKafkaConsumer:
-        kafka = self._settings.kafka
         return AIOKafkaConsumer(
             **connection_kwargs(self._settings),
+            **membership_kwargs(self._settings, embedded=embedded),
             client_id=self.group,
             group_id=self.group,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             fetch_max_wait_ms=FETCH_MAX_WAIT_MS_EMBEDDED if embedded else FETCH_MAX_WAIT_MS,
             max_partition_fetch_bytes=MAX_REQUEST_BYTES,
-            session_timeout_ms=int(kafka.session_timeout_s * 1000),
-            rebalance_timeout_ms=int(kafka.rebalance_timeout_s * 1000),
-            heartbeat_interval_ms=int(kafka.session_timeout_s * 1000 / 6),
         )
 
     async def _begin(self, consumer: AIOKafkaConsumer) -> None:
@@ -140,6 +146,19 @@ class BatchSink:
         if not self.ready.is_set():
             self.ready.set()
             log.info("ready", role=self.role, partitions=partitions)
+
+    async def _sight(self, consumer: AIOKafkaConsumer) -> Sight | None:
+        """None also while a batch waits for the disk: then reading on would be wrong."""
+        if self._writing.locked():
+            return None
+        try:
+            async with asyncio.timeout(SIGHT_TIMEOUT_S):
+                partitions = list(consumer.assignment())
+                ends = await consumer.end_offsets(partitions)
+                positions = [await consumer.position(partition) for partition in partitions]
+        except (KafkaError, TimeoutError):
+            return None
+        return Sight(lag=sum(ends.values()) - sum(positions), progress=sum(positions))
 
     async def _collect(self, consumer: AIOKafkaConsumer) -> None:
         wait_ms = POLL_MS

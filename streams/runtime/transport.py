@@ -29,17 +29,18 @@ from faust.types import TP, ConsumerMessage
 
 from groundwire.schemas.settings import Settings
 from groundwire.streams.runtime.acks import ContiguousAcks, Partition
-from groundwire.streams.runtime.connection import connection_kwargs
+from groundwire.streams.runtime.connection import connection_kwargs, membership_kwargs
+from groundwire.streams.runtime.liveness import Sight
 from groundwire.streams.runtime.publisher import Publisher
 
 log = structlog.get_logger(__name__)
 
 COMMIT_TIMEOUT_S = 3.0
+SIGHT_TIMEOUT_S = 5.0
 # A partition's share of one fetch. A single record may be larger: the broker hands it out all the same.
 PARTITION_FETCH_BYTES = 1024 * 1024
 FETCH_BYTES = 8 * 1024 * 1024
 RETRY_BACKOFF_MS = 50
-HEARTBEATS_PER_SESSION = 6
 
 # Faust logs under the name of the module that a service's class is from; this one is ours.
 FAUST_LOGGER = logging.getLogger("faust.tuned")
@@ -54,8 +55,7 @@ class Tuning:
     settings: Settings
     group: str
     fetch_max_wait_ms: int
-    session_timeout_s: float
-    idempotent: bool
+    embedded: bool
     acks: ContiguousAcks
     publisher: Publisher
     drain: Callable[[], Awaitable[None]]
@@ -74,6 +74,7 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
         self._committing = asyncio.Lock()
         self._kafka = aiokafka.AIOKafkaConsumer(
             **connection_kwargs(tuning.settings),
+            **membership_kwargs(tuning.settings, embedded=tuning.embedded),
             client_id=tuning.group,
             group_id=tuning.group,
             partition_assignment_strategy=[RoundRobinPartitionAssignor],
@@ -83,9 +84,6 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
             max_partition_fetch_bytes=PARTITION_FETCH_BYTES,
             fetch_max_bytes=FETCH_BYTES,
             max_poll_records=self.app.conf.broker_max_poll_records,
-            session_timeout_ms=int(tuning.session_timeout_s * 1000),
-            heartbeat_interval_ms=int(tuning.session_timeout_s * 1000 / HEARTBEATS_PER_SESSION),
-            rebalance_timeout_ms=int(tuning.settings.kafka.rebalance_timeout_s * 1000),
             retry_backoff_ms=RETRY_BACKOFF_MS,
         )
         await self._kafka.start()
@@ -198,6 +196,17 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
         await tuning.on_assigned(partitions)
         await super().on_partitions_assigned(assigned, generation_id)
 
+    async def sight(self) -> Sight | None:
+        """Lag and progress, for the liveness probe; None when the broker does not answer or partitions are on the move."""
+        try:
+            async with asyncio.timeout(SIGHT_TIMEOUT_S):
+                partitions = list(self._kafka.assignment())
+                ends = await self._kafka.end_offsets(partitions)
+                positions = [await self._kafka.position(partition) for partition in partitions]
+        except (KafkaError, TimeoutError):
+            return None
+        return Sight(lag=sum(ends.values()) - sum(positions), progress=sum(positions))
+
     async def verify_all_partitions_active(self) -> None:
         """Faust's own check writes a page of advice for every idle partition; ours is liveness.py."""
 
@@ -275,7 +284,7 @@ class PublisherService(Producer):  # type: ignore[misc]
 
     async def on_start(self) -> None:
         tuning: Tuning = self.app.tuning
-        await tuning.publisher.start(idempotent=tuning.idempotent)
+        await tuning.publisher.start(idempotent=not tuning.embedded)
 
     async def on_stop(self) -> None:
         await self.app.tuning.publisher.stop()

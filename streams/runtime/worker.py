@@ -9,12 +9,13 @@ stdout in the same way, and ends when stdin closes: then its supervisor is gone.
 import argparse
 import asyncio
 import json
+import logging
 import os
 import signal
 import sys
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import structlog
 from pydantic import SecretStr
@@ -41,14 +42,23 @@ EXIT_MISUSE = 2
 
 def run_role(role: str, settings: Settings, environ: Mapping[str, str]) -> int:
     """Run one role until SIGTERM or SIGINT; gives back the exit code. Says what stands in the way in one line."""
+    runner = asyncio.Runner()
     try:
-        return asyncio.run(_run(role, settings, environ))
+        return runner.run(_run(role, settings, environ))
     except (ConfigurationError, BrokerUnreachable) as error:
         log.error(str(error), role=role)
         return EXIT_MISUSE
     except Exception:
         log.exception("the role ended by itself", role=role)
         return EXIT_CRASHED
+
+
+def run_and_exit(role: str, settings: Settings, environ: Mapping[str, str]) -> NoReturn:
+    """`run_role`, then the end of the process: a library's thread that is still busy does not hold it up."""
+    code = run_role(role, settings, environ)
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(code)
 
 
 async def _run(name: str, settings: Settings, environ: Mapping[str, str]) -> int:
@@ -121,11 +131,11 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"groundwire: {error}", file=sys.stderr)  # noqa: T201 - there is no logging before the settings
             return EXIT_MISUSE
         configure_logging(settings.log)
-        return run_role(given.role, settings, os.environ)
+        run_and_exit(given.role, settings, os.environ)
     settings = decode_settings(sys.stdin.readline())
     configure_logging(settings.log, on_event=_report)
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
-    return run_role(given.role, settings, os.environ)
+    run_and_exit(given.role, settings, os.environ)
 
 
 def _report(event: EventDict) -> None:
