@@ -51,8 +51,6 @@ def keep_mask(table: Table, rows: pl.DataFrame) -> pl.Series | None:
     if hashes.n_unique() == hashes.len():
         return None
     doubled = rows["event_id"].is_duplicated() & rows["event_id"].is_not_null()
-    if not doubled.any():
-        return None
     copies = rows.select(rank_columns(table)).with_row_index("_row").filter(doubled)
     kept = best_first(table, copies).unique("event_id", keep="first", maintain_order=True)["_row"]
     mask = (~doubled).to_numpy().copy()

@@ -15,7 +15,10 @@ from groundwire.lake.events import compaction as compacting
 from groundwire.lake.events import soundness
 from groundwire.lake.events.compaction import CompactionBusyError, compact
 from groundwire.lake.events.staging import LakeUnwritableError
+from groundwire.lake.events.tables import REQUESTS
 from groundwire.lake.events.verification import verify
+from groundwire.lake.events.writer import EventWriter
+from groundwire.schemas.settings import LakeSettings
 from tests.unit.lake_events import (
     DAY_MS,
     MORNING_MS,
@@ -31,13 +34,13 @@ from tests.unit.lake_events import (
 @pytest.fixture
 def two_days(tmp_path: Path) -> Path:
     """Ten files of requests and ten of attempts on each of two days."""
-    for day in range(2):
-        for number in range(10):
-            at_ms = MORNING_MS + day * DAY_MS + 1000 * number
-            name = 100 * day + number
-            land(
-                tmp_path, records([request_event(name, at_ms=at_ms), attempt_event(name, at_ms=at_ms)], first=2 * name)
-            )
+    with EventWriter(tmp_path, LakeSettings()) as writer:
+        for day in range(2):
+            for number in range(10):
+                at_ms = MORNING_MS + day * DAY_MS + 1000 * number
+                name = 100 * day + number
+                batch = [request_event(name, at_ms=at_ms), attempt_event(name, at_ms=at_ms)]
+                assert writer.write(records(batch, first=2 * name)) == []
     return tmp_path
 
 
@@ -253,19 +256,12 @@ def test_verify_names_damaged_misplaced_nameless_and_stray(two_days: Path) -> No
     (first_day / "part.tmp").write_bytes(b"half")
     (two_days / "requests" / "stray.parquet").write_bytes(b"")
     assert sorted(_problems(two_days)) == [
-        f"requests/date=2026-12-05/{damaged.name}: can't be read: "
-        + soundness.look_at(damaged, soundness_table()).reason,
         "requests/date=2026-12-05/nameless.parquet: 1 rows have no event_id, so copies of them can't be told",
         "requests/date=2026-12-05/part.tmp: does not belong to the table; it is not read",
+        f"requests/date=2026-12-05/{damaged.name}: can't be read: {soundness.look_at(damaged, REQUESTS).reason}",
         f"requests/date=2026-12-24/{misplaced.name}: 1 rows are not of this folder's day by their requested_at",
         "requests/stray.parquet: does not belong to the table; it is not read",
     ]
-
-
-def soundness_table() -> object:
-    from groundwire.lake.events.tables import REQUESTS
-
-    return REQUESTS
 
 
 def test_verify_does_not_stumble_over_a_file_that_compaction_takes_away(
