@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 from groundwire.lake.cache.errors import ViewDamaged
 from groundwire.lake.cache.keys import KeyIndex
 from groundwire.lake.cache.layout import DELETED, INDEX_COLUMNS, PUT, VECTOR_COLUMNS, first_seq, unpacked
+from groundwire.lake.cache.older import Coverage, OlderVectors
 from groundwire.lake.cache.store import Store
 
 _TAIL_COLUMNS = [*INDEX_COLUMNS, "body", *(name for name in VECTOR_COLUMNS if name not in INDEX_COLUMNS)]
@@ -19,6 +21,8 @@ _TAIL_COLUMNS = [*INDEX_COLUMNS, "body", *(name for name in VECTOR_COLUMNS if na
 _COARSE_CLOCK_S = 0.05
 # Even a folder whose times say nothing is looked at this often.
 _LOOK_ANYWAY_S = 1.0
+# Vectors the table does not have yet are held in memory, but not without end: its writer may have no model.
+UNCOVERED_ROWS = 3 * 16_384
 
 Ints = npt.NDArray[np.int64]
 
@@ -43,13 +47,19 @@ class Changes:
     puts: list[tuple[int, int, int]] = field(default_factory=list)
     bodies: list[tuple[int, str]] = field(default_factory=list)
     vectors: list[VectorRows] = field(default_factory=list)
+    vectors_from: int | None = None
+    coverage: Coverage | None = None
 
 
 class Follower:
     """Reads a view's changes. `changed` is cheap and may run anywhere; `look` blocks and is for one thread at a time."""
 
-    def __init__(self, store: Store, model: str | None, dimensions: int, memory_rows: int) -> None:
+    def __init__(
+        self, store: Store, older: OlderVectors | None, model: str | None, dimensions: int, memory_rows: int
+    ) -> None:
         self._store = store
+        self._older = older
+        self._older_stamp: tuple[int, ...] | None = None
         self._model = model
         self._dimensions = dimensions
         self._memory_rows = memory_rows
@@ -77,39 +87,55 @@ class Follower:
         except Exception:
             self._segments = []
             self._signature = None
+            self._older_stamp = None
             raise
 
     def _look(self) -> Changes | None:
-        segments = self._store.segments()
+        # A segment that is just being made has no version yet.
+        segments = [name for name in self._store.segments() if any(self._versions(name).glob("*.manifest"))]
         if not segments:
             had_some = bool(self._segments)
             self._segments = []
             return Changes(index=KeyIndex(), reset=True) if had_some else None
+        coverage = self._look_at_older()
         if not self._segments or self._segments[-1] not in segments:
-            return self._everything(segments)
-        return self._news(segments)
+            return self._everything(segments, coverage)
+        changes = self._news(segments)
+        changes.coverage = coverage
+        return changes
 
-    def _everything(self, segments: list[str]) -> Changes:
+    def _look_at_older(self) -> Coverage | None:
+        """What the table of vectors covers, when it has changed since the last look."""
+        if self._older is None:
+            return None
+        stamp = _stamp_of(self._versions(self._older.name))
+        if stamp == self._older_stamp:
+            return None
+        coverage = self._older.coverage()
+        self._older_stamp = stamp
+        return coverage
+
+    def _everything(self, segments: list[str], coverage: Coverage | None) -> Changes:
         for name in self._store.table_names():
             self._store.forget(name)
-        self._last_seq = max(self._last_seq, -1)
-        index = self._read_index(segments)
-        changes = Changes(index=index, reset=True)
+        self._last_seq = -1
+        changes = Changes(reset=True, index=self._read_index(segments), coverage=coverage, vectors_from=0)
+        covered = -1 if coverage is None else coverage.last_seq
         needed = self._memory_rows
-        found: list[VectorRows] = []
         for name in reversed(segments):
-            if needed <= 0 and found:
-                break
             rows = self._vectors(self._store.read(name, VECTOR_COLUMNS, f"kind = {PUT} AND vector IS NOT NULL"))
             if rows is not None:
-                found.append(rows)
+                changes.vectors.insert(0, rows)
                 needed -= len(rows.seqs)
-        changes.vectors = found[::-1]
+            begin = first_seq(name) or 0
+            if needed <= 0 and (begin <= covered + 1 or needed < -UNCOVERED_ROWS) and name != segments[0]:
+                changes.vectors_from = begin
+                break
         self._segments = segments
         self._count = self._store.count(segments[-1])
         return changes
 
-    def _news(self, segments: list[str]) -> Changes | None:
+    def _news(self, segments: list[str]) -> Changes:
         active = self._segments[-1]
         changes = Changes()
         deleted = False
@@ -124,8 +150,9 @@ class Follower:
         if deleted:
             changes.index = self._read_index(segments)
             changes.puts = []
-        self._segments, self._last_seq, self._count = segments, max(last_seq, self._last_seq), count
-        return changes if changes.index is not None or changes.puts or changes.vectors else None
+        # Not further than the rows themselves were read: what the index knows beyond them comes with the next look.
+        self._segments, self._last_seq, self._count = segments, last_seq, count
+        return changes
 
     def _since(self, name: str, last_seq: int, known_rows: int) -> tuple[pa.Table, int]:
         """Rows after `last_seq`, and how many rows there are. New rows stand at the end of a segment."""
@@ -196,13 +223,25 @@ class Follower:
                     raise
                 self._store.forget(name)  # dropped between listing and reading: nothing in it was alive
 
+    def _versions(self, name: str) -> Path:
+        return self._store.folder(name) / "_versions"
+
     def _stamp(self) -> tuple[int, ...] | None:
-        try:
-            folder = self._store.path.stat()
-            stamps = [folder.st_ino, folder.st_mtime_ns]
-            if self._segments:
-                newest = (self._store.folder(self._segments[-1]) / "_versions").stat()
-                stamps = [folder.st_ino, folder.st_mtime_ns, newest.st_ino, newest.st_mtime_ns]
-        except OSError:
+        """The times of what changes when something is committed; the newest of them comes last."""
+        stamps = [_stamp_of(self._store.path)]
+        if self._segments:
+            stamps.append(_stamp_of(self._versions(self._segments[-1])))
+        if self._older is not None:
+            stamps.append(_stamp_of(self._versions(self._older.name)) or (0, 0))
+        if None in stamps:
             return None
-        return tuple(stamps)
+        found = [stamp for stamp in stamps if stamp is not None]
+        return (*(inode for inode, _ in found), *sorted(time_ns for _, time_ns in found))
+
+
+def _stamp_of(folder: Path) -> tuple[int, int] | None:
+    try:
+        stat = folder.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns

@@ -50,6 +50,8 @@ SEGMENT_SCHEMA = pa.schema(
         pa.field("vector", pa.binary()),
     ]
 )
+# Name of the index on the vectors; behind it stands how many rows it was laid out for.
+INDEX_PREFIX = "vector_at_"
 # What a reader's key index is made of.
 INDEX_COLUMNS = ["seq", "kind", "key_hash", "expires_at_ms"]
 VECTOR_COLUMNS = ["seq", "kind", "key_hash", "facet_hash", "normalized_query", "model", "vector"]

@@ -7,21 +7,24 @@ recovers by itself.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import structlog
 from pydantic import ValidationError
 
 from groundwire.lake.cache.errors import ViewDamaged
 from groundwire.lake.cache.exact import RecentAnswers
-from groundwire.lake.cache.follower import Changes, Follower
+from groundwire.lake.cache.follower import UNCOVERED_ROWS, Changes, Follower
 from groundwire.lake.cache.keys import KeyIndex, hash64
-from groundwire.lake.cache.layout import PUT, first_seq
+from groundwire.lake.cache.layout import PUT, first_seq, vectors_name
+from groundwire.lake.cache.memory import give_memory_back
+from groundwire.lake.cache.older import Coverage, OlderVectors
 from groundwire.lake.cache.purge import quoted
 from groundwire.lake.cache.store import Store
 from groundwire.lake.cache.vectors import Candidate, VectorMemory
@@ -34,6 +37,8 @@ log = structlog.get_logger(__name__)
 
 # Fewer rows than this are searched faster in place (0.2 ms) than handed to a thread.
 _SEARCH_INLINE_ROWS = 4096
+# A facet where so many near rows are dead is about to be tidied by the writer.
+_MOST_ASKED = 2_000
 _SAY_AGAIN_S = 30.0
 
 
@@ -52,10 +57,15 @@ class CacheReader:
         """`model` and `dimensions` are the embedder's; without them there is no semantic tier."""
         self._settings = settings
         self._store = Store(settings.cache_path)
-        self._follower = Follower(self._store, model, dimensions, settings.cache.semantic.memory_rows)
+        self._older = None if model is None else OlderVectors(self._store, vectors_name(model, dimensions))
+        self._memory_rows = settings.cache.semantic.memory_rows
+        self._follower = Follower(self._store, self._older, model, dimensions, self._memory_rows)
         self._index = KeyIndex()
         self._answers = RecentAnswers(settings.cache.memory_mib * 1024 * 1024)
         self._vectors = VectorMemory(dimensions)
+        self._vectors_from = 0
+        self._coverage = Coverage()
+        self._loading: dict[int, asyncio.Task[str | None]] = {}
         self._threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cache-view")
         self._task: asyncio.Task[None] | None = None
         self._said_at = 0.0
@@ -63,6 +73,7 @@ class CacheReader:
 
     async def start(self) -> None:
         """Read what is there, then follow. Never fails: a view that can't be read is empty until it can."""
+        give_memory_back()
         await self.refresh()
         self._task = asyncio.create_task(self._follow(), name="cache-view")
 
@@ -105,20 +116,15 @@ class CacheReader:
 
     async def candidates(self, facet: str, vector: list[float], k: int, now_ms: int) -> list[Candidate]:
         """The same without the entries themselves, which cost a read each."""
-        snapshot = self._vectors.snapshot(hash64(facet))
-        if snapshot is None or k < 1:
+        if k < 1 or self._older is None:
             return []
-        asked = np.asarray(vector, np.float32)
-        wanted = 2 * k
-        while True:
-            if len(snapshot) <= _SEARCH_INLINE_ROWS:
-                rows = snapshot.nearest(asked, wanted)
-            else:
-                rows = await self._on_thread(partial(snapshot.nearest, asked, wanted))
-            live = [row for row in rows if self._lives(row, now_ms)]
-            if len(live) >= k or len(rows) < wanted:
-                return live[:k]
-            wanted *= 4  # many rows near this one have been superseded, purged or are over
+        facet_hash, asked = hash64(facet), np.asarray(vector, np.float32)
+        newer = await self._search(partial(self._newer, facet_hash, asked), k, now_ms)
+        if self._coverage.first_seqs.get(facet_hash, self._vectors_from) >= self._vectors_from:
+            return newer
+        older = await self._search(partial(self._from_index, self._older, facet_hash, asked), k, now_ms)
+        found = {row.seq: row for row in (*older, *newer)}
+        return sorted(found.values(), key=lambda row: -row.similarity)[:k]
 
     async def entry(self, candidate: Candidate, facet: str) -> CacheEntry | None:
         """A candidate's entry, or None when it can't be read or is of another facet."""
@@ -137,6 +143,36 @@ class CacheReader:
                     found.append(entry)
         return sorted(found, key=lambda entry: entry.stored_at_ms, reverse=True)
 
+    async def _search(
+        self, search: Callable[[int], Awaitable[list[Candidate]]], k: int, now_ms: int
+    ) -> list[Candidate]:
+        """The `k` nearest live rows; more are asked for while many near ones are superseded, purged or over."""
+        wanted = 2 * k
+        while True:
+            rows = await search(wanted)
+            live = [row for row in rows if self._lives(row, now_ms)]
+            if len(live) >= k or len(rows) < wanted or wanted > _MOST_ASKED:
+                return live[:k]
+            wanted *= 4
+
+    async def _newer(self, facet_hash: int, asked: npt.NDArray[np.float32], count: int) -> list[Candidate]:
+        snapshot = self._vectors.snapshot(facet_hash)
+        if snapshot is None:
+            return []
+        if len(snapshot) <= _SEARCH_INLINE_ROWS:
+            return snapshot.nearest(asked, count)
+        return await self._on_thread(partial(snapshot.nearest, asked, count))
+
+    async def _from_index(
+        self, older: OlderVectors, facet_hash: int, asked: npt.NDArray[np.float32], count: int
+    ) -> list[Candidate]:
+        search = partial(older.nearest, facet_hash, asked, count, indexed=self._coverage.indexed)
+        try:
+            return await self._on_thread(search)
+        except (OSError, ViewDamaged) as error:
+            self._failed(error)
+            return []
+
     async def _follow(self) -> None:
         while True:
             await asyncio.sleep(self._settings.cache.poll_interval_s)
@@ -153,8 +189,25 @@ class CacheReader:
             self._index.put(key_hash, seq, expires_at_ms)
         for seq, body in changes.bodies:
             self._answers.put(seq, body)
+        if changes.vectors_from is not None:
+            self._vectors_from = changes.vectors_from
         for rows in changes.vectors:
             self._vectors.add(rows.vectors, rows.seqs, rows.keys, rows.facets, rows.queries)
+        if changes.coverage is not None:
+            self._coverage = changes.coverage
+        self._trim_vectors()
+
+    def _trim_vectors(self) -> None:
+        """Let go of the oldest vectors that the table has, in few large steps."""
+        too_many = len(self._vectors) - self._memory_rows
+        if too_many <= self._memory_rows // 4:
+            return
+        first = self._vectors.newest(self._memory_rows)
+        if too_many < UNCOVERED_ROWS:
+            first = min(first, self._coverage.last_seq + 1)
+        if first > self._vectors_from:
+            self._vectors.trim(first)
+            self._vectors_from = first
 
     def _lives(self, row: Candidate, now_ms: int) -> bool:
         place = self._index.get(row.key_hash)
@@ -163,15 +216,23 @@ class CacheReader:
     async def _entry(self, seq: int) -> CacheEntry | None:
         body = self._answers.get(seq)
         if body is None:
-            try:
-                body = await self._on_thread(partial(self._read_body, seq))
-            except (OSError, ViewDamaged) as error:
-                self._failed(error)
-                return None
-            if body is None:
-                return None
+            loading = self._loading.get(seq)
+            if loading is None:  # equal questions that come at once read it once
+                loading = self._loading[seq] = asyncio.create_task(self._load(seq))
+            body = await asyncio.shield(loading)
+        return None if body is None else _decoded(body)
+
+    async def _load(self, seq: int) -> str | None:
+        try:
+            body = await self._on_thread(partial(self._read_body, seq))
+        except (OSError, ViewDamaged) as error:
+            self._failed(error)
+            return None
+        finally:
+            del self._loading[seq]
+        if body is not None:
             self._answers.put(seq, body)
-        return _decoded(body)
+        return body
 
     def _read_body(self, seq: int) -> str | None:
         for name in reversed(self._store.segments()):

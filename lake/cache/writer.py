@@ -3,7 +3,7 @@
 Order of one batch, and why a kill at any moment is harmless:
 
     1. the batch is reduced: of several puts of a key the last one stands, a purge forgets puts before it
-    2. rows that an older version of a key would come back through are deleted
+    2. rows through which an older answer of a key would come back are deleted
     3. rows that a purge matches are deleted
     4. everything new and the positions in the log are appended in one commit
 
@@ -13,10 +13,14 @@ behind it. Deleting twice is deleting once.
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
-import pyarrow as pa
+import numpy as np
+import structlog
 from filelock import FileLock, Timeout
 
 from groundwire.lake.cache.embedder import Embedder
@@ -33,15 +37,25 @@ from groundwire.lake.cache.layout import (
     positions_row,
     put_row,
     read_positions,
-    segment_name,
     vector_of,
 )
-from groundwire.lake.cache.purge import matches, where
+from groundwire.lake.cache.memory import give_memory_back
+from groundwire.lake.cache.purge import matches, quoted, where
+from groundwire.lake.cache.recovery import recover
+from groundwire.lake.cache.segments import Segments
 from groundwire.lake.cache.store import Store
+from groundwire.lake.cache.vector_table import VectorTable
 from groundwire.schemas.cache_write import CacheEntry, CacheWrite, Purge
 from groundwire.schemas.settings import Settings
 
+log = structlog.get_logger(__name__)
+
 LOCK_NAME = "writer.lock"
+# A sealed segment with less of its entries left than this is written again with the newest ones.
+_SPARSE = 0.25
+# Deleting rows by their numbers: an expression of a few hundred kilobytes is still read in milliseconds.
+_SUPERSEDED_AT_ONCE = 4_096
+_CLOSE_WAIT_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,28 +78,33 @@ class _Reduced:
 class CacheWriter:
     """Applies the cache's log to the view of one home. Its methods block: call them on a thread of their own."""
 
-    def __init__(self, settings: Settings, embedder: Embedder | None = None, *, log: str = "") -> None:
-        """`log` names the log the positions belong to (a broker's cluster id): positions of another log are forgotten.
+    def __init__(self, settings: Settings, embedder: Embedder | None = None, *, log_id: str = "") -> None:
+        """`log_id` names the log the positions belong to (a broker's cluster id): positions of another log are forgotten.
 
-        `embedder` makes vectors for entries that come without one; without it they stay out of the semantic tier.
+        `embedder` makes vectors for entries that come without one; without it those stay out of the semantic tier.
         """
         self._settings = settings
         self._embedder = embedder
-        self._log = log
+        self._log_id = log_id
         self._store = Store(settings.cache_path)
+        self._vectors = None if embedder is None else VectorTable(self._store, embedder.model, embedder.dimensions)
         self._lock = FileLock(settings.cache_path / LOCK_NAME)
         self._guard = threading.RLock()
+        self._background: threading.Thread | None = None
+        self._segments = Segments(self._store, [])
         self._index = KeyIndex()
         self._superseded: list[int] = []
         self._positions: dict[int, int] = {}
         self._next_seq = 0
+        self._unsure = False
 
     def open(self) -> Opened:
-        """Take the writer lock and read where the view stands.
+        """Take the writer lock and read where the view stands. What can't be read is set aside.
 
         Raises WriterBusy when another process has the lock, OSError when the folder can't be written.
         """
         path = self._settings.cache_path
+        give_memory_back()
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
@@ -94,7 +113,15 @@ class CacheWriter:
         except OSError as error:
             raise os_error(error.errno or 0, path) from error
         try:
-            return self._read_state()
+            with self._guard:
+                recovery = recover(self._store)
+                self._read_state(recovery.segments, recovery.trusted)
+                if recovery.damaged:
+                    # Said at once: a crash before the next batch must not bring back positions that lead.
+                    self._append([], self._positions, deleted=True)
+                if self._vectors is not None:
+                    self._vectors.drop_other_models()
+                return Opened(len(self._index), recovery.message)
         except BaseException:
             self._lock.release()
             raise
@@ -111,75 +138,116 @@ class CacheWriter:
         """
         if not batch:
             return
-        with self._guard:
-            now_ms = time.time_ns() // 1_000_000
-            reduced = self._reduce(batch, now_ms)
-            deleted = self._delete(reduced)
+        with self._changing():
+            reduced = self._reduce(batch, _now_ms())
+            deleted = self._forget(reduced)
             positions = {**self._positions, **{partition: offset for partition, offset, _ in batch}}
-            self._append(reduced.puts, positions, deleted=deleted)
+            self._append(list(reduced.puts.values()), positions, deleted=deleted)
 
     def expire(self, now_ms: int) -> int:
         """Delete entries whose time is over. Readers see ends by themselves; this gives the room back. Returns how many."""
-        with self._guard:
+        with self._changing():
             self._delete_superseded()
-            over_ms = now_ms - self._settings.cache.stale_if_error_s * 1000
-            condition = f"kind = {PUT} AND expires_at_ms <= {over_ms}"
-            deleted = sum(self._store.delete(name, condition) for name in self._store.segments())
+            over_ms = self._over_ms(now_ms)
+            deleted = self._segments.delete(f"expires_at_ms <= {over_ms}")
             self._index.fold(ended_before_ms=over_ms)
             return deleted
 
-    def optimize(self) -> None:
-        """Compact."""
-        with self._guard:
-            self._delete_superseded()
-            for name in self._store.segments():
-                self._store.table(name).optimize()
+    def enforce_terms(self, max_age_s: Mapping[str, int], now_ms: int) -> int:
+        """Delete entries that their vendor's storage terms no longer allow: provider → seconds (0: nothing may be kept).
+
+        Returns how many. Terms may have become stricter since an entry was stored.
+        """
+        conditions = [
+            f"(provider = {quoted(provider)} AND stored_at_ms <= {now_ms - seconds * 1000})"
+            for provider, seconds in max_age_s.items()
+        ]
+        if not conditions:
+            return 0
+        with self._changing():
+            deleted = self._delete_visibly(" OR ".join(conditions))
+            if deleted:
+                self._append([], self._positions, deleted=True)
+            return deleted
+
+    def optimize(self, *, wait: bool = False) -> None:
+        """Compact segments, one at a time, and bring the index on vectors up to date beside the writing.
+
+        Returns when the segments are done (under 2 s for each that needs it); with `wait`, when the index is, too.
+        """
+        for name in self._segments.names:
+            with self._changing():
+                self._delete_superseded()
+                self._segments.tidy(name)
+        with self._changing():
+            self._fold_sparse()
+        if self._vectors is None:
+            return
+        if self._background is None or not self._background.is_alive():
+            self._background = threading.Thread(
+                target=self._update_vectors, args=(self._vectors,), name="cache-vectors", daemon=True
+            )
+            self._background.start()
+        if wait:
+            self._background.join()
 
     def close(self) -> None:
-        """Give the lock back."""
+        """Give the lock back. An index build in the background is left to itself: until its commit it changes nothing."""
+        if self._background is not None:
+            self._background.join(_CLOSE_WAIT_S)
         self._store.close()
         self._lock.release()
 
-    def _read_state(self) -> Opened:
-        segments = self._store.segments()
-        if not segments:
-            self._next_seq = time.time_ns() // 1000
-            self._store.create(segment_name(self._next_seq), SEGMENT_SCHEMA)
-            self._index, self._positions = KeyIndex(), {}
-            return Opened(0, None)
-        tables = [self._store.read(name, INDEX_COLUMNS) for name in segments]
-        rows = pa.concat_tables(tables)
-        seqs = rows["seq"].to_numpy()
-        self._next_seq = max(int(seqs.max(initial=0)) + 1, first_seq(segments[-1]) or 0)
-        puts = rows["kind"].to_numpy() == PUT
-        hashes, ends = rows["key_hash"].to_numpy()[puts], rows["expires_at_ms"].to_numpy()[puts]
-        self._index = KeyIndex.build(hashes, seqs[puts], ends)
-        live = set(self._index.columns()[1].tolist())
-        self._superseded = [seq for seq in seqs[puts].tolist() if seq not in live]
-        self._positions = self._read_positions(segments)
-        return Opened(len(self._index), None)
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """One change at a time. After one that failed half-way, what is there is read again before the next."""
+        with self._guard:
+            if self._unsure:
+                names = self._store.segments()
+                self._read_state(names, names)
+            self._unsure = True
+            yield
+            self._unsure = False
 
-    def _read_positions(self, segments: list[str]) -> dict[int, int]:
-        for name in reversed(segments):
+    def _read_state(self, names: Sequence[str], trusted: Sequence[str]) -> None:
+        self._segments = Segments(self._store, names)
+        self._superseded = []
+        self._positions = self._read_positions(trusted)
+        # Counted from the microseconds of the clock: numbers that readers have seen never come again, whatever was lost.
+        self._next_seq = time.time_ns() // 1000
+        if not names:
+            self._index = KeyIndex()
+            self._append([], self._positions, deleted=False)
+            return
+        rows = self._segments.scan(INDEX_COLUMNS)
+        seqs = rows["seq"].to_numpy()
+        self._next_seq = max(self._next_seq, int(seqs.max(initial=0)) + 1)
+        puts = rows["kind"].to_numpy() == PUT
+        self._index = KeyIndex.build(
+            rows["key_hash"].to_numpy()[puts], seqs[puts], rows["expires_at_ms"].to_numpy()[puts]
+        )
+        self._superseded = seqs[puts][~np.isin(seqs[puts], self._index.columns()[1])].tolist()
+
+    def _read_positions(self, names: Sequence[str]) -> dict[int, int]:
+        for name in reversed(names):
             rows = self._store.read(name, ["seq", "body"], f"kind = {POSITIONS}").sort_by("seq").to_pylist()
             if rows:
                 try:
-                    log, positions = read_positions(rows[-1]["body"])
+                    log_id, positions = read_positions(rows[-1]["body"])
                 except (ValueError, KeyError, TypeError) as error:
                     raise ViewDamaged(f"{name}: its positions can't be read: {error}") from error
-                return positions if log == self._log else {}
+                return positions if log_id == self._log_id else {}
         return {}
 
     def _reduce(self, batch: Sequence[tuple[int, int, CacheWrite | None]], now_ms: int) -> _Reduced:
         reduced = _Reduced()
-        over_ms = now_ms - self._settings.cache.stale_if_error_s * 1000
         for _, _, change in batch:
             if change is None:
                 continue
             if change.entry is not None:
                 key = hash64(change.entry.cache_key)
                 reduced.puts.pop(key, None)
-                if change.entry.expires_at_ms > over_ms:
+                if change.entry.expires_at_ms > self._over_ms(now_ms):
                     reduced.puts[key] = change.entry
                     reduced.gone.discard(key)
                 else:
@@ -192,46 +260,40 @@ class CacheWriter:
         reduced.gone = {key for key in reduced.gone if self._index.get(key) is not None}
         return reduced
 
-    def _delete(self, reduced: _Reduced) -> bool:
+    def _forget(self, reduced: _Reduced) -> bool:
+        """Delete what a batch purges or replaces by nothing; True when readers have to read all keys anew."""
         conditions = [f"({where(purge)})" for purge in reduced.purges]
         if reduced.gone:
             conditions.append(f"key_hash IN ({', '.join(map(str, sorted(reduced.gone)))})")
-        if not conditions:
-            return False
-        self._delete_superseded()
-        condition = f"kind = {PUT} AND ({' OR '.join(conditions)})"
-        deleted = sum(self._store.delete(name, condition) for name in self._store.segments())
-        if deleted:
-            self._read_index()
-        return deleted > 0
+        return bool(conditions) and self._delete_visibly(" OR ".join(conditions)) > 0
 
-    def _read_index(self) -> None:
-        rows = pa.concat_tables([self._store.read(name, INDEX_COLUMNS) for name in self._store.segments()])
-        puts = rows["kind"].to_numpy() == PUT
-        self._index = KeyIndex.build(
-            rows["key_hash"].to_numpy()[puts], rows["seq"].to_numpy()[puts], rows["expires_at_ms"].to_numpy()[puts]
-        )
+    def _delete_visibly(self, condition: str) -> int:
+        # An older answer under the deleted one must not come to light again.
+        self._delete_superseded()
+        deleted = self._segments.delete(condition)
+        if deleted:
+            rows = self._segments.scan(INDEX_COLUMNS)
+            puts = rows["kind"].to_numpy() == PUT
+            self._index = KeyIndex.build(
+                rows["key_hash"].to_numpy()[puts], rows["seq"].to_numpy()[puts], rows["expires_at_ms"].to_numpy()[puts]
+            )
+        return deleted
 
     def _delete_superseded(self) -> None:
-        if not self._superseded:
-            return
-        condition = f"seq IN ({', '.join(map(str, self._superseded))})"
-        for name in self._store.segments():
-            self._store.delete(name, condition)
-        self._superseded = []
+        while self._superseded:
+            self._segments.delete_seqs(self._superseded[-_SUPERSEDED_AT_ONCE:])
+            del self._superseded[-_SUPERSEDED_AT_ONCE:]
 
-    def _append(self, puts: Mapping[int, CacheEntry], positions: dict[int, int], *, deleted: bool) -> None:
-        seq = self._next_seq
-        rows = []
-        for entry in puts.values():
-            rows.append(put_row(seq, entry, self._vector(entry)))
-            seq += 1
-        if deleted:
-            rows.append(deleted_row(seq))
-            seq += 1
-        rows.append(positions_row(seq, self._log, positions))
-        segment = self._store.segments()[-1]
-        self._store.add(segment, pa.Table.from_pylist(rows, schema=SEGMENT_SCHEMA))
+    def _append(self, entries: Sequence[CacheEntry], positions: dict[int, int], *, deleted: bool) -> None:
+        rows = [deleted_row(self._next_seq)] if deleted else []
+        begin = self._next_seq + len(rows)
+        rows += [put_row(begin + at, entry, self._vector(entry)) for at, entry in enumerate(entries)]
+        self._commit(rows, positions)
+
+    def _commit(self, rows: list[dict[str, Any]], positions: dict[int, int]) -> None:
+        """Append rows, numbered from the next number on, and the positions behind them."""
+        seq = self._next_seq + len(rows)
+        self._segments.append([*rows, positions_row(seq, self._log_id, positions)])
         for row in rows:
             if row["kind"] == PUT:
                 older = self._index.get(row["key_hash"])
@@ -241,13 +303,46 @@ class CacheWriter:
         self._next_seq = seq + 1
         self._positions = positions
 
+    def _fold_sparse(self) -> None:
+        """Write the last entries of a sealed segment again, as if they had just come, and drop it.
+
+        A crash between the two leaves them twice, the newer one standing.
+        """
+        name = self._segments.sparse(_SPARSE)
+        if name is None:
+            return
+        seqs = set(self._index.columns()[1].tolist())
+        found = self._store.read(name, SEGMENT_SCHEMA.names, f"kind = {PUT}").sort_by("seq").to_pylist()
+        rows = [row for row in found if row["seq"] in seqs]
+        for at, row in enumerate(rows):
+            row["seq"] = self._next_seq + at
+        superseded = len(self._superseded)
+        self._commit(rows, self._positions)
+        del self._superseded[superseded:]
+        self._segments.drop(name)
+
+    def _update_vectors(self, vectors: VectorTable) -> None:
+        with self._guard:
+            sealed = {name: first_seq(after) or 0 for name, after in pairwise(self._segments.names)}
+            live_seqs = self._index.columns()[1].copy()
+        try:
+            vectors.update(sealed, live_seqs)
+        except (OSError, ViewDamaged) as error:
+            log.warning("the index on vectors could not be brought up to date; tried again later", error=str(error))
+
+    def _over_ms(self, now_ms: int) -> int:
+        """Entries that end by then are over: also as a stale answer, where such are allowed."""
+        return now_ms - self._settings.cache.stale_if_error_s * 1000
+
     def _vector(self, entry: CacheEntry) -> Vector | None:
         if not entry.semantic:
             return None
         given = vector_of(entry)
         if self._embedder is None or (given is not None and given.model == self._embedder.model):
             return given
-        import numpy as np
-
         vector = np.asarray(self._embedder.embed_now(entry.normalized_query), "<f2")
         return Vector(self._embedder.model, vector.tobytes())
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
