@@ -70,7 +70,7 @@ class GroundwireClient:
 
     async def start(self) -> None:
         """Connect and find the end of the reply partition, so that no reply sent from now on is missed."""
-        self._producer = AIOKafkaProducer(**self._connection, linger_ms=1, acks="all", enable_idempotence=True)
+        self._producer = AIOKafkaProducer(**self._connection, linger_ms=1, acks="all")
         # A broker that was replaced by an empty one makes our position invalid: begin at its start, ids sort out the rest.
         self._consumer = AIOKafkaConsumer(
             **self._connection, auto_offset_reset="earliest", enable_auto_commit=False, fetch_max_wait_ms=20

@@ -37,19 +37,22 @@ async def replay_letters(settings: Settings, letters: list[DeadLetter], *, repla
                 f"{letter.dead_letter_id}: only the first part of {letter.value_bytes:,} bytes was kept; "
                 "give the mended record with --value FILE"
             )
-    producer = AIOKafkaProducer(
-        **connection_kwargs(settings), acks="all", enable_idempotence=True, max_request_size=16 * 1024 * 1024
-    )
+    producer = AIOKafkaProducer(**connection_kwargs(settings), acks="all", max_request_size=16 * 1024 * 1024)
     await producer.start()
     try:
         for letter in letters:
-            kept = None if letter.value_base64 is None else base64.b64decode(letter.value_base64)
+            value = replacement if replacement is not None else _bytes(letter.value_base64)
+            key = _bytes(letter.key_base64)
             await producer.send_and_wait(
                 letter.topic,
-                value=replacement if replacement is not None else kept,
-                key=None if letter.key_base64 is None else base64.b64decode(letter.key_base64),
+                value=value,
+                key=b"" if key is None and value is None else key,  # the client sends no record without both
                 headers=[(name, base64.b64decode(content)) for name, content in letter.headers],
             )
     finally:
         await producer.stop()
     return len(letters)
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)

@@ -147,7 +147,7 @@ async def fallback(demo: Demo) -> None:
     demo.chapter(
         5, f"The first vendor ({first}) goes down", "The chain moves on to the next one; the receipt shows both."
     )
-    await demo.control("off", {"vendor": first})
+    await demo.control("off", {"vendor": first, "status": 503})
     reply = await demo.ask(FIRST_VENDOR_DOWN)
     show_reply(demo.console, reply, results=1, body=160)
     demo.promise(
@@ -163,7 +163,7 @@ async def nobody(demo: Demo) -> None:
         "The context stays empty, so that no agent invents a source; cached answers are still served.",
     )
     for name in demo.settings.routes["default"]:
-        await demo.control("off", {"vendor": name})
+        await demo.control("off", {"vendor": name, "status": 503})
     reply = await demo.ask(ALL_DOWN)
     show_reply(demo.console, reply)
     demo.promise(
@@ -187,7 +187,8 @@ async def money(demo: Demo) -> None:
     cache = report.cache
     demo.console.print(f"  requests      {report.requests}")
     demo.console.print(
-        "  from          " + ", ".join(f"{count} {kind}" for kind, count in sorted(cache.items(), key=lambda x: -x[1]))
+        "  from          "
+        + ", ".join(f"{count} {kind}" for kind, count in sorted(cache.items(), key=lambda x: -x[1]) if count)
     )
     latency = report.latency_ms
     if latency is not None:

@@ -14,7 +14,7 @@ from groundwire.streams.runtime.connection import connection_kwargs
 
 async def publish_purge(settings: Settings, purge: Purge) -> int:
     """Publish the purge to every partition of the cache's log; returns how many there are. Raises CommandError."""
-    producer = AIOKafkaProducer(**connection_kwargs(settings), acks="all", enable_idempotence=True)
+    producer = AIOKafkaProducer(**connection_kwargs(settings), acks="all")
     try:
         await producer.start()
     except KafkaConnectionError:

@@ -25,7 +25,7 @@ def show_reply(
         if result.body:
             text = result.body if len(result.body) <= body else result.body[: body - 1].rstrip() + "…"
             console.print(f"    [dim]{plain(text)}[/]")
-    if len(reply.results) > results:
+    if len(reply.results) > results > 0:
         console.print(f"  [dim]… and {len(reply.results) - results} more (--json shows all)[/]")
     if context:
         console.print("\n[bold]context[/] [dim](what an agent is given)[/]")
