@@ -4,9 +4,12 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 Headers = tuple[tuple[str, bytes], ...]
+
+# A path may hold a key that a stranger chose, as long as a record may be.
+MAX_PATH_CHARACTERS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class Record(BaseModel):
 
     VERSION: ClassVar[int] = 1
 
-    version: int = 1
+    version: int = Field(default=1, ge=1)
 
     def encode(self) -> bytes:
         """UTF-8 JSON, the value of a record."""
@@ -80,7 +83,7 @@ class Record(BaseModel):
             if version is not None and version > cls.VERSION:
                 raise _future(cls, version) from None
             first = error.errors(include_input=False, include_url=False)[0]
-            path = field_path(first["loc"])
+            path = field_path(first["loc"])[:MAX_PATH_CHARACTERS]
             raise RecordError("poison", f"{cls.__name__}: {path or 'value'}: {first['msg']}", path or None) from None
         if record.version > cls.VERSION:
             raise _future(cls, record.version)

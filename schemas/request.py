@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
-from groundwire.schemas.record import RecordError, field_path
+from groundwire.schemas.record import MAX_PATH_CHARACTERS, RecordError, field_path
 
 MAX_REQUEST_BYTES = 64 * 1024
 
@@ -170,13 +170,11 @@ def _invalid(error: ValidationError) -> RecordError:
         error.errors(include_input=False, include_url=False), key=lambda e: e["type"] != "extra_forbidden"
     )
     first = problems[0]
-    path = field_path(first["loc"])
+    path = field_path(first["loc"])[:MAX_PATH_CHARACTERS]
     if first["type"] == "extra_forbidden":
-        message = (
-            f"unknown field `{path[:128]}`; see the contract for the fields there are (names starting with `x-` pass)"
-        )
+        message = f"unknown field `{path}`; see the contract for the fields there are (names starting with `x-` pass)"
     elif first["type"] == "missing":
         message = f"`{path}` is required"
     else:
         message = f"`{path}`: {first['msg'].removeprefix('Value error, ')}"
-    return RecordError("invalid_request", message, path[:128])
+    return RecordError("invalid_request", message, path)
