@@ -1,14 +1,12 @@
 """The small corpus: documents written for the sandbox, so that a demo's answers read as answers."""
 
 import json
-from dataclasses import dataclass
 from datetime import date
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One page of the pretended web. `keywords` are phrases that people use for it; only ranking reads them."""
 
     id: str

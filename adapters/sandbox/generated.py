@@ -28,6 +28,7 @@ ANGLES = (
 ANGLES_KO = ("개요", "현장 기록", "짧은 역사", "비교", "점검표", "대담", "자료 모음")
 _SLUG = re.compile(r"[^a-z0-9가-힣]+")
 _HANGUL = re.compile(r"[가-힣]")
+_MASK = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class _Subject:
     shown: str
     slug: str
     korean: bool
-    first_host: int
+    seed: int
 
 
 @lru_cache(maxsize=1024)
@@ -46,16 +47,22 @@ def _subject(query: str) -> _Subject:
         shown=query if len(query) <= 80 else query[:79] + "…",
         slug=_SLUG.sub("-", query.casefold()).strip("-")[:48] or "page",
         korean=bool(_HANGUL.search(query)),
-        first_host=blake2b(query.encode(), digest_size=1).digest()[0],
+        seed=int.from_bytes(blake2b(query.encode(errors="surrogatepass"), digest_size=8).digest()),
     )
+
+
+def _mixed(seed: int, rank: int) -> int:
+    """64 bits that look like chance and follow from the query and the rank (the finaliser of SplitMix64)."""
+    number = (seed + rank * 0x9E3779B97F4A7C15) & _MASK
+    number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+    return number ^ (number >> 31)
 
 
 def generate(query: str, rank: int, *, host: str | None = None, today: date, max_age_days: int = 720) -> Document:
     """The document at `rank` (from 1) for a query; on `host` when the question asks for one site."""
     subject = _subject(query)
-    digest = blake2b(f"{query}\x00{rank}".encode(), digest_size=8).digest()
-    number = int.from_bytes(digest[:4], "big")
-    domain = host or f"{HOSTS[(subject.first_host + rank) % len(HOSTS)]}.example"
+    number = _mixed(subject.seed, rank)
+    domain = host or f"{HOSTS[(subject.seed + rank) % len(HOSTS)]}.example"
     reference = number % 90_000 + 10_000
     if subject.korean:
         title = f"샌드박스 문서 {rank}: “{subject.shown}”"
@@ -69,13 +76,14 @@ def generate(query: str, rank: int, *, host: str | None = None, today: date, max
             f"Generated for testing: {ANGLES[number % len(ANGLES)]} on “{subject.shown}”, filed under reference {reference}. "
             f"The same question always brings this document, and no other question does."
         )
-    identity = digest.hex()
+    identity = f"{number:016x}"
     return Document(
-        id=f"generated-{identity}",
-        title=title,
-        url=f"https://{domain}/{subject.slug}-{identity[:6]}",
-        body=body,
-        published=today - timedelta(days=number % max(1, max_age_days)),
-        language="ko" if subject.korean else "en",
-        generated=True,
+        f"generated-{identity}",
+        title,
+        f"https://{domain}/{subject.slug}-{identity[:8]}",
+        body,
+        today - timedelta(days=number % max(1, max_age_days)),
+        "ko" if subject.korean else "en",
+        (),
+        True,
     )

@@ -37,7 +37,7 @@ class Search:
 class Library:
     """Finds documents; pure and deterministic, so answers are kept."""
 
-    def __init__(self, documents: tuple[Document, ...] | None = None, kept: int = 4096) -> None:
+    def __init__(self, documents: tuple[Document, ...] | None = None, kept: int = 256) -> None:
         self.documents = load_corpus() if documents is None else documents
         self._ranking = Ranking(self.documents)
         self.find = lru_cache(maxsize=kept)(self._find)

@@ -23,7 +23,7 @@ from groundwire.adapters.sandbox.wire import Answer, Asked, as_json
 
 LOOPBACK = "127.0.0.1"
 MAX_REQUEST_BYTES = 2**20
-KEPT_ANSWERS = 4_096
+KEPT_ANSWERS = 1_024
 
 
 class Sandbox:

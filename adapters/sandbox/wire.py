@@ -62,9 +62,12 @@ class Answer:
     is_call: bool = True
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def as_json(value: object) -> bytes:
     """UTF-8 JSON without padding, as vendors send it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return _ENCODER.encode(value).encode(errors="replace")
 
 
 def html_page(title: str, text: str) -> bytes:
