@@ -35,7 +35,7 @@ class Breaker:
 
     def refusal(self, now: float) -> str | None:
         """Why no call may pass now, or None. Asking changes nothing."""
-        if not self._settings.enabled or self._opened_at is None:
+        if self._opened_at is None:
             return None
         left_s = self._opened_at + self._settings.open_s - now
         if left_s > 0:
@@ -51,6 +51,8 @@ class Breaker:
             self._probe_since = now
 
     def ended(self, outcome: AttemptOutcome, now: float) -> None:
+        if not self._settings.enabled:
+            return
         if outcome in _SAYS_NOTHING:
             self._probe_since = None
             return

@@ -52,16 +52,16 @@ class Budgets:
 
     def book(self, attempt_id: str, provider: str, tenant: str, cost_micro_usd: int | None, at_ms: int) -> None:
         """Book one attempt; the second time for the same id does nothing."""
-        if not cost_micro_usd or attempt_id in self._booked:
+        places = [place for place in (("provider", provider), ("tenant", tenant)) if place in self._limits]
+        if not cost_micro_usd or not places or attempt_id in self._booked:
             return
         self._booked[attempt_id] = None
         if len(self._booked) > MOST_REMEMBERED:
             self._booked.popitem(last=False)
-        for kind, name in (("provider", provider), ("tenant", tenant)):
-            if (kind, name) in self._limits:
-                for period in (_day(at_ms), _month(at_ms)):
-                    place = (kind, name, period)
-                    self._spent[place] = self._spent.get(place, 0) + cost_micro_usd
+        for kind, name in places:
+            for period in (_day(at_ms), _month(at_ms)):
+                place = (kind, name, period)
+                self._spent[place] = self._spent.get(place, 0) + cost_micro_usd
 
     def observe(self, event: AttemptEvent) -> None:
         """Book what another worker, or this one before a restart, has spent."""
