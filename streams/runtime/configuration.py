@@ -97,7 +97,7 @@ def _read_file(path: Path, origins: dict[Location, str]) -> dict[str, Any]:
         line = f":{mark.line + 1}" if mark else ""
         raise ConfigurationError(f"{path}{line}: not valid YAML: {error.problem}") from None
     except yaml.YAMLError as error:
-        raise ConfigurationError(f"{path}: not valid YAML: {error}") from None
+        raise ConfigurationError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if document is None:
         return {}
     if not isinstance(document, dict):

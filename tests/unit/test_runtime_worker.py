@@ -1,0 +1,74 @@
+"""A worker gets its settings from its supervisor without a file, secrets included, and says what stands in its way."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from groundwire.schemas.settings import KafkaSettings, ProviderSettings, Settings
+from groundwire.streams.runtime import worker
+from groundwire.streams.runtime.worker import EXIT_CRASHED, EXIT_MISUSE, decode_settings, encode_settings, run_role
+
+
+def test_settings_survive_the_way_to_a_child_with_their_secrets() -> None:
+    settings = Settings(
+        home=Path("/h"),
+        brokers="a:1",
+        kafka=KafkaSettings(sasl_username="u", sasl_password=SecretStr("pw")),
+        providers={"exa": ProviderSettings(api_keys=[SecretStr("k1"), SecretStr("k2")], base_url="http://x")},
+        routes={"mine": ["exa"]},
+    )
+    line = encode_settings(settings)
+    assert "\n" not in line
+    back = decode_settings(line)
+    assert back == settings
+    assert back.kafka.sasl_password is not None
+    assert back.kafka.sasl_password.get_secret_value() == "pw"
+    assert [key.get_secret_value() for key in back.providers["exa"].api_keys] == ["k1", "k2"]
+
+
+def test_a_broker_that_is_not_there_is_misuse_and_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_role("unify", Settings(brokers="127.0.0.1:1"), {}) == EXIT_MISUSE
+    printed = capsys.readouterr()
+    assert "no broker answers at 127.0.0.1:1" in printed.out + printed.err
+    assert "Traceback" not in printed.out + printed.err
+
+
+def test_no_brokers_at_all_is_misuse() -> None:
+    assert run_role("unify", Settings(), {}) == EXIT_MISUSE
+
+
+def test_a_role_that_crashes_says_so_with_its_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def crash(*_: object) -> int:
+        await asyncio.sleep(0)
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr(worker, "_run", crash)
+    assert run_role("unify", Settings(brokers="a:1"), {}) == EXIT_CRASHED
+    printed = capsys.readouterr()
+    assert "of all things" in printed.out + printed.err
+
+
+def test_readiness_is_told_to_the_supervisor_and_nothing_else_is(capsys: pytest.CaptureFixture[str]) -> None:
+    worker._report({"event": "providers", "usable": "exa"})
+    worker._report({"event": "ready", "role": "unify"})
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [{"event": "ready"}]
+
+
+def test_wrong_settings_in_the_environment_are_misuse(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GROUNDWIRE_WINDOW__FETCH", "none")
+    assert worker.main(["unify"]) == EXIT_MISUSE
+    assert "window.fetch" in capsys.readouterr().err
+
+
+def test_a_role_that_does_not_exist_is_turned_away() -> None:
+    with pytest.raises(SystemExit) as caught:
+        worker.main(["librarian"])
+    assert caught.value.code == 2
