@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundwire.lake import left_out, scan
@@ -19,7 +19,8 @@ from groundwire.schemas.record import InboundRecord
 from groundwire.schemas.settings import LakeSettings
 from tests.unit.lake_events import DAY_MS, MORNING_MS, attempt_event, land, parquet_files, record, request_event
 
-QUICK = settings(max_examples=25, deadline=None)
+# The time a test takes depends on what else the machine does, so no deadline.
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @contextmanager
