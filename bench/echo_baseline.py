@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +72,7 @@ async def drive(
     last: str,
     *,
     messages: int,
-    value: bytes = VALUE,
+    value: bytes | Callable[[bytes], bytes] = VALUE,
     fetch_max_wait_ms: int = 5,
     rate: float = 200,
 ) -> Figures:
@@ -102,7 +102,7 @@ async def drive(
         key = b"%d-%d" % (number, random.getrandbits(48))
         future = waiting[key] = asyncio.get_running_loop().create_future()
         began = time.perf_counter()
-        await producer.send(first, value, key=key)
+        await producer.send(first, value(key) if callable(value) else value, key=key)
         return began, future
 
     listening = asyncio.create_task(listen())

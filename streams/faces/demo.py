@@ -4,15 +4,9 @@ Every promise on screen is looked at by the program too; one that fails makes th
 """
 
 import asyncio
-import contextlib
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -47,7 +41,6 @@ NEAR_MISSES = (
 FIRST_VENDOR_DOWN = "why is the sky blue"
 ALL_DOWN = "what do penguins eat in winter"
 
-READY_TIMEOUT_S = 60.0
 LAKE_TIMEOUT_S = 20.0
 SETTLE_S = 0.5  # the cache shows a write within 250 ms; twice that is a pause a watcher does not notice
 
@@ -233,34 +226,3 @@ async def show(console: Console, settings: Settings, running: RunFile) -> list[s
         for chapter in CHAPTERS:
             await chapter(demo)
         return demo.failures
-
-
-def start_up(settings: Settings, log: Path) -> subprocess.Popen[bytes]:
-    """Start `groundwire up --sandbox` on the demo's state folder and wait until it is ready. Raises CommandError."""
-    environ = {**os.environ, "GROUNDWIRE_HOME": str(settings.home), "GROUNDWIRE_LAKE__FLUSH_INTERVAL_S": "0.5"}
-    environ.pop("GROUNDWIRE_BROKERS", None)
-    command = [sys.executable, "-m", "groundwire.streams.faces.cli", "up", "--sandbox"]
-    with log.open("wb") as sink:
-        process = subprocess.Popen(command, stdout=sink, stderr=subprocess.STDOUT, env=environ)  # noqa: S603 - ourselves
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    while time.monotonic() < deadline:
-        running = RunFile.read(settings.home)
-        if running is not None:
-            return process
-        if process.poll() is not None:
-            break
-        time.sleep(0.1)
-    stop(process)
-    tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-    raise CommandError(f"the demo could not start (log: {log}):\n{tail}")
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """End what the demo started, by its id."""
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(10)
-    if process.poll() is None:
-        process.kill()
-        process.wait()

@@ -6,6 +6,7 @@ import time
 
 import typer
 
+from groundwire.streams.faces.background import start_up, stop
 from groundwire.streams.faces.cli.terminal import out, plain
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.session import Session
@@ -21,7 +22,7 @@ def demo(context: typer.Context) -> None:
 
     Example: [bold]groundwire demo[/]
     """
-    from groundwire.streams.faces.demo import show, start_up, stop  # brings the report and all it stands on
+    from groundwire.streams.faces.demo import show  # brings the report and all it stands on
 
     session: Session = context.obj
     settings = session.settings()
@@ -42,11 +43,8 @@ def demo(context: typer.Context) -> None:
         "with stand-ins for the vendors (sandbox: real wire formats, a made-up little web, a price list, an invoice)."
     )
     out.print("\n[dim]starting an embedded broker, five workers and the sandbox vendors …[/]")
-    process = start_up(settings, settings.home / "up.log")
+    process, running = start_up(settings.home, "--sandbox", environ={"GROUNDWIRE_LAKE__FLUSH_INTERVAL_S": "0.5"})
     try:
-        running = RunFile.read(settings.home)
-        if running is None:
-            raise CommandError("the demo ended before it began")
         out.print(f"[dim]ready after {time.monotonic() - started:.1f} s[/]")
         failures = asyncio.run(show(out, settings, running))
     finally:
