@@ -71,7 +71,7 @@ $(STAMP): $(STALE_WHEN) $(REBUILD)
 	rm -f "$(STAMP)"; \
 	"$$found" -m venv $(if $(REBUILD),--clear) "$(VENV)"; \
 	PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
-	  "$(BIN)/python" -m pip install $(PIP_ARGS) -c constraints.txt -e '.[dev]'; \
+	  "$(BIN)/python" -m pip install $(PIP_ARGS) -c constraints.txt -e '.[dev,sdks]'; \
 	touch "$(STAMP)"
 
 rebuild:
