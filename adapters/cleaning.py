@@ -21,7 +21,7 @@ _TAGS = (
     "|pre|q|s|samp|script|section|small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|template|tfoot|th|thead"
     "|time|title|tr|tt|u|ul|var|video|wbr"
 )
-_TAG = re.compile(rf"</?(?:{_TAGS})(?=[\s/>])[^<>]*>|<!--.{0, 2000}?-->", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(rf"</?(?:{_TAGS})(?=[\s/>])[^<>]*>|<!--.{{0,2000}}?-->", re.IGNORECASE | re.DOTALL)
 _BREAK = re.compile(r"p|div|br|li|tr|h[1-6]|section|article|blockquote|pre|ul|ol|table|hr|dd|dt|td|th")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _STRAY = re.compile(r"&(?!(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
@@ -107,7 +107,8 @@ def _escape_what_is_text(raw: str) -> str:
     end = 0
     for match in _TAG.finditer(raw):
         pieces.append(_escaped(raw[end : match.start()]))
-        pieces.append(match.group(0))
+        if not match.group(0).startswith("<!--"):
+            pieces.append(match.group(0))
         end = match.end()
     pieces.append(_escaped(raw[end:]))
     return "".join(pieces)

@@ -79,8 +79,8 @@ def published_at(raw: object, answered_at_ms: int, *, day_first: bool | None = N
     if not isinstance(raw, str):
         return None
     text = " ".join(visible(raw).split()).strip(" ,.")
-    if not 2 < len(text) <= _MAX_CHARS:
-        return text and _relative(text.casefold(), answered_at_ms)
+    if not 1 < len(text) <= _MAX_CHARS:
+        return None
     now = datetime.fromtimestamp(answered_at_ms / 1000, UTC)
     found = (
         _iso(text)

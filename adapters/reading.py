@@ -57,6 +57,6 @@ def _what_it_is(text: str, error: json.JSONDecodeError) -> str:
         return "HTML instead of JSON"
     if text[0] not in "{[":
         return "plain text instead of JSON"
-    if error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string"):
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         return f"JSON cut off after {len(text):,} characters"
     return f"broken JSON: {error.msg} at line {error.lineno}, column {error.colno}"

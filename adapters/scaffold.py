@@ -81,7 +81,8 @@ def _provider_file(new: NewProvider, schema: Path | None) -> str:
     place = "body" if new.method == "POST" else "params"
     first = new.results.split(".", 1)[0].split("[", 1)[0]
     comment = f"# yaml-language-server: $schema={schema}\n" if schema is not None else ""
-    return f"""{comment}# Every key there is: docs/guide/providers-file.md. To check this file: groundwire providers check {new.name}.yaml
+    return f"""{comment}# Every key there is: docs/guide/providers-file.md
+# To check this file: groundwire providers check {new.name}.yaml
 name: {new.name}
 title: {new.name.replace("_", " ").capitalize()}
 about: What this vendor is good at, in one line

@@ -46,14 +46,16 @@ def _is_template(value: Any) -> Any:
 Expression = Annotated[str, AfterValidator(_compiles), Field(description="A JMESPath expression.")]
 Expressions = Annotated[
     list[Expression],
-    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=str | list[str]),
     Field(description="One JMESPath expression or several; the first that yields something wins."),
 ]
 Pattern = Annotated[str, AfterValidator(_is_pattern), Field(description="A regular expression; case does not matter.")]
 Template = Annotated[Any, AfterValidator(_is_template)]
 Usd = Annotated[
     Decimal,
-    BeforeValidator(lambda value: str(value) if isinstance(value, float) else value),
+    BeforeValidator(
+        lambda value: str(value) if isinstance(value, float) else value, json_schema_input_type=str | float
+    ),
     Field(ge=0, description='A decimal in quotes ("0.001"), so that no binary fraction creeps in.'),
 ]
 

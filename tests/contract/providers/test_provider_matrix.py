@@ -1,6 +1,6 @@
 """The rows that are the same for every vendor: what goes wrong on a line, at a gateway, in a body and in single rows.
 
-Each row spoils the vendor's happy fixture in one way. Where a vendor differs, its own fixtures say so (`test_provider_fixtures.py`).
+Each row spoils the vendor's happy fixture in one way. Where a vendor differs, its own fixtures say so.
 """
 
 import asyncio
@@ -274,9 +274,19 @@ def test_a_row_without_a_text_is_kept(name: str, field: str) -> None:
 
 
 NO_URL: dict[str, Any] = {
-    "missing": MISSING, "null": None, "number": 5, "blank": "", "relative": "/a", "script": "javascript:alert(1)", "mail": "mailto:a@b.example",
-    "no_host": "https://", "bad_port": "http://a.example:99999/", "words": "not an address", "data": "data:text/html,x", "object": {"href": "x"},
-}  # fmt: skip
+    "missing": MISSING,
+    "null": None,
+    "number": 5,
+    "blank": "",
+    "relative": "/a",
+    "script": "javascript:alert(1)",
+    "mail": "mailto:a@b.example",
+    "no_host": "https://",
+    "bad_port": "http://a.example:99999/",
+    "words": "not an address",
+    "data": "data:text/html,x",
+    "object": {"href": "x"},
+}
 
 
 @pytest.mark.parametrize("name", SHAPED)
