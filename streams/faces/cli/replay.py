@@ -1,6 +1,8 @@
 """`groundwire replay`: a file of questions, as often as wanted."""
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +14,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.streams.faces.cli.terminal import err, money, out, plain, print_json
 from groundwire.streams.faces.client import GroundwireClient
 from groundwire.streams.faces.questions import read_questions
-from groundwire.streams.faces.replay import ReplayResult
+from groundwire.streams.faces.replay import PassSummary, ReplayResult
 from groundwire.streams.faces.replay import replay as replay_questions
 from groundwire.streams.faces.session import Session, connected
 
@@ -103,27 +105,29 @@ def run_replay(
 
 
 def show_passes(result: ReplayResult) -> None:
-    """Both passes side by side, then the semantic hits to look at."""
+    """The passes side by side, then the semantic hits to look at."""
     table = Table(title="replay", title_justify="left")
-    for name in ("pass", "answered", "grounded", "exact", "semantic", "coalesced", "miss"):
-        table.add_column(name, justify="right")
-    for name in ("cost", "saved", "mean", "p50", "p95", "p99", "seconds"):
-        table.add_column(name, justify="right")
+    table.add_column("")
     for one in result.passes:
-        unknown = f" + {one.cost_unknown} unknown" if one.cost_unknown else ""
-        table.add_row(
-            str(one.number),
-            f"{one.answered}/{one.requests}",
-            str(one.status.get("grounded", 0)),
-            *(str(one.cache.get(kind, 0)) for kind in ("exact", "semantic", "coalesced", "miss")),
-            money(one.cost_micro_usd) + unknown,
-            money(one.saved_micro_usd),
-            *(
-                f"{value:.0f} ms"
-                for value in (one.latency_ms.mean, one.latency_ms.p50, one.latency_ms.p95, one.latency_ms.p99)
-            ),
-            f"{one.seconds:.1f}",
-        )
+        table.add_column(f"pass {one.number}", justify="right")
+    rows: list[tuple[str, Callable[[PassSummary], str]]] = [
+        ("answered", lambda one: f"{one.answered:,} of {one.requests:,}"),
+        *((status, partial(_count, "status", status)) for status in _seen(result, "status")),
+        *((f"from {kind}", partial(_count, "cache", kind)) for kind in _seen(result, "cache")),
+        (
+            "cost",
+            lambda one: money(one.cost_micro_usd) + (f" + {one.cost_unknown:,} unknown" if one.cost_unknown else ""),
+        ),
+        ("saved", lambda one: money(one.saved_micro_usd)),
+        ("receipts incomplete", lambda one: f"{one.receipts_incomplete:,}"),
+        ("latency mean", lambda one: f"{one.latency_ms.mean:,.1f} ms"),
+        ("latency p50", lambda one: f"{one.latency_ms.p50:,.1f} ms"),
+        ("latency p95", lambda one: f"{one.latency_ms.p95:,.1f} ms"),
+        ("latency p99", lambda one: f"{one.latency_ms.p99:,.1f} ms"),
+        ("took", lambda one: f"{one.seconds:,.1f} s"),
+    ]
+    for name, value in rows:
+        table.add_row(name, *(value(one) for one in result.passes))
     out.print(table)
     for one in result.passes:
         for message, count in one.errors.items():
@@ -133,3 +137,12 @@ def show_passes(result: ReplayResult) -> None:
         for hit in result.semantic_hits:
             likeness = f"{hit.similarity:.3f}" if hit.similarity is not None else "?"
             out.print(f"  {likeness}  {plain(hit.query)}\n         ← {plain(hit.matched_query or '')}")
+
+
+def _seen(result: ReplayResult, field: str) -> list[str]:
+    """Statuses or outcomes in any pass, in the order they first came."""
+    return list(dict.fromkeys(name for one in result.passes for name in getattr(one, field)))
+
+
+def _count(field: str, name: str, one: PassSummary) -> str:
+    return f"{getattr(one, field).get(name, 0):,}"

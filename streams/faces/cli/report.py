@@ -105,15 +105,13 @@ def _show_providers(found: "Report") -> None:
     if not found.providers:
         return
     table = Table(title="providers", title_justify="left")
-    for name in ("", "calls", "answered", "failed", "skipped", "lost", "hedged", "p50 ms", "p95 ms", "cost"):
-        table.add_column(name, justify="left" if not name else "right")
+    for name in ("", "calls", "ok", "failed", "skipped", "lost", "p50 ms", "p95 ms", "cost"):
+        table.add_column(name, justify="left" if not name else "right", no_wrap=True)
     for name, one in found.providers.items():
         spread = one.latency_ms
         times = (f"{spread.p50:,.0f}", f"{spread.p95:,.0f}") if spread is not None else ("", "")
-        counts = (one.calls, one.ok, one.failed, one.skipped, one.lost, one.hedged)
-        table.add_row(
-            name, *(str(count) for count in counts), *times, money(one.cost_micro_usd) + _unknown(one.unknown_cost)
-        )
+        counts = (one.calls, one.ok, one.failed, one.skipped, one.lost)
+        table.add_row(name, *(f"{count:,}" for count in counts), *times, money(one.cost_micro_usd))
     out.print(table)
     for failure in found.failures[:10]:
         status = f" {failure.status_code}" if failure.status_code else ""
