@@ -67,7 +67,8 @@ class PipelineApp:
         self._running: dict[tuple[str, int, int], asyncio.Task[None]] = {}
         self._on_assigned: list[Listener] = []
         self._on_revoked: list[Listener] = []
-        self._ready = asyncio.Event()
+        self.ready = asyncio.Event()
+        """Set when partitions were assigned for the first time."""
 
     def add_agent(self, topic: str, handler: Handler, window: int) -> None:
         """Read `topic` with at most `window` records in work at once."""
@@ -87,10 +88,6 @@ class PipelineApp:
     async def partitions(self, topic: str) -> int | None:
         """How many partitions a topic has; None when there is no such topic."""
         return await self._publisher.partitions(topic)
-
-    async def wait_until_ready(self) -> None:
-        """Returns when partitions were assigned for the first time and records are read."""
-        await self._ready.wait()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set, then finish what was begun, commit it and leave the group.
@@ -129,7 +126,7 @@ class PipelineApp:
             idle.cancel()
 
     async def _stop(self, app: TunedFaust, starting: "asyncio.Future[Any]") -> None:
-        if self._ready.is_set():
+        if self.ready.is_set():
             app.consumer.stop_flow()
             app.flow_control.suspend()
             app.flow_control.clear()
@@ -235,8 +232,8 @@ class PipelineApp:
     async def _assigned(self, partitions: frozenset[Partition]) -> None:
         for listener in self._on_assigned:
             await listener(partitions)
-        if not self._ready.is_set():
-            self._ready.set()
+        if not self.ready.is_set():
+            self.ready.set()
             log.info("ready", role=self.role, partitions=len(partitions))
 
     async def _revoked(self, partitions: frozenset[Partition]) -> None:

@@ -3,6 +3,9 @@
 import ssl
 from typing import Any
 
+from aiokafka import AIOKafkaConsumer
+from aiokafka.consumer.group_coordinator import OffsetCommitRequest
+
 from groundwire.schemas.settings import KafkaSettings, Settings
 from groundwire.streams.runtime.configuration import ConfigurationError
 
@@ -61,6 +64,15 @@ def membership_kwargs(settings: Settings, *, embedded: bool) -> dict[str, int]:
         "heartbeat_interval_ms": int(session_s * 1000 / HEARTBEATS_PER_SESSION),
         "rebalance_timeout_ms": int(kafka.rebalance_timeout_s * 1000),
     }
+
+
+def is_member(consumer: AIOKafkaConsumer) -> bool:
+    """Whether this consumer is in its group, as far as it knows.
+
+    Thrown out, it would commit as nobody's member. A group without members takes that, also on a broker that was put in
+    the place of the one these offsets are from. So a consumer that is to read as a member commits as one or not at all.
+    """
+    return bool(consumer._coordinator.generation != OffsetCommitRequest.DEFAULT_GENERATION_ID)
 
 
 def _ssl_context(kafka: KafkaSettings) -> ssl.SSLContext:

@@ -106,7 +106,9 @@ def configure_logging(
     for name in LIBRARIES:
         library = logging.getLogger(name)
         library.setLevel(max(level, LIBRARY_LEVEL) if level > logging.DEBUG else level)
-        # On the handler's side, because a filter of a logger does not see its children's records.
+    # Says that a commit took longer than its interval, which an outage makes every one.
+    logging.getLogger("mode.timers").setLevel(logging.ERROR)
+    # On the handler's side, because a filter of a logger does not see its children's records.
     handler.addFilter(_for_libraries(limit))
 
 

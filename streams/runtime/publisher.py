@@ -148,28 +148,42 @@ class Publisher:
         """The partitions of a topic; empty when the broker says, twice, that there is no such topic.
 
         Our own topics are there by contract (a broker that has just been replaced makes them again): they are waited for.
+        Others are looked for in the list of all topics: asked by name, a broker may make the topic that was asked for.
         """
-        cluster = producer.client.cluster
-        known: set[int] | None = cluster.partitions_for_topic(topic)
+        client = producer.client
+        known: set[int] | None = client.cluster.partitions_for_topic(topic)
         if known:
             return known
         if self._absent.get(topic, 0.0) > time.monotonic():
             return set()
-        client = producer.client
         denials = 0
         while self._producer is producer:
-            client.add_topic(topic)
-            answered = await client.force_metadata_update()
-            known = cluster.partitions_for_topic(topic)
-            if known:
-                return known
-            denials += int(answered)
-            if denials >= ABSENT_AFTER_DENIALS and topic not in self._own_topics:
-                client.set_topics([name for name in client._topics if name != topic])
+            if topic in self._own_topics:
+                found: set[int] | None = await self._refreshed(client, topic)
+            else:
+                found = await self._listed(client, topic)
+                denials += int(found is not None)
+            if found:
+                return found
+            if denials >= ABSENT_AFTER_DENIALS:
                 self._remember_absent(topic)
                 return set()
             await asyncio.sleep(METADATA_POLL_S)
         return set()
+
+    async def _refreshed(self, client: Any, topic: str) -> set[int] | None:
+        client.add_topic(topic)
+        await client.force_metadata_update()
+        found: set[int] | None = client.cluster.partitions_for_topic(topic)
+        return found
+
+    async def _listed(self, client: Any, topic: str) -> set[int] | None:
+        """None: the broker did not answer."""
+        try:
+            listed = (await client.fetch_all_metadata()).partitions_for_topic(topic)
+        except KafkaError:
+            return None
+        return await self._refreshed(client, topic) if listed else set()
 
     def _remember_absent(self, topic: str) -> None:
         if len(self._absent) >= MAX_ABSENT:

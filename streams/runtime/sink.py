@@ -23,7 +23,7 @@ from groundwire.schemas.dead_letter import DeadLetter
 from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import DEAD_LETTERS, TopicSpec
-from groundwire.streams.runtime.connection import connection_kwargs, membership_kwargs
+from groundwire.streams.runtime.connection import connection_kwargs, is_member, membership_kwargs
 from groundwire.streams.runtime.inbound import inbound
 from groundwire.streams.runtime.liveness import Sight, watch
 from groundwire.streams.runtime.publisher import MAX_REQUEST_BYTES, Publisher
@@ -220,6 +220,8 @@ class BatchSink:
         return refused
 
     async def _commit(self, consumer: AIOKafkaConsumer, batch: Sequence[InboundRecord]) -> None:
+        if self._positions is None and not is_member(consumer):
+            return
         last = {TopicPartition(record.topic, record.partition): record.offset + 1 for record in batch}
         try:
             await consumer.commit(last)

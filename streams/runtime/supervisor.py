@@ -201,8 +201,7 @@ class Supervisor:
         while True:
             await asyncio.sleep(WATCH_EVERY_S)
             if not broker.alive:
-                log.error("the embedded broker ended; an empty one takes its place, what it held is lost")
-                await self._renew(broker, settings)
+                await self._recover(broker, settings, stop)
             elif broker.memory_mib() > limit and (
                 broker.memory_mib() > limit * OVERDUE or await self._is_quiet(settings)
             ):
@@ -233,9 +232,20 @@ class Supervisor:
             seconds=round(time.monotonic() - began, 1),
         )
 
+    async def _recover(self, broker: EmbeddedBroker, settings: Settings, stop: asyncio.Event) -> None:
+        """The broker has ended by itself. The roles start anew with it: their places in its log mean nothing in the next."""
+        log.error("the embedded broker ended; an empty one takes its place, and what it held is lost")
+        self._replacing = True
+        try:
+            await asyncio.gather(*(child.stop(0) for child in self._roles))
+            await self._renew(broker, settings)
+            await self._start_roles(stop)
+        finally:
+            self._replacing = False
+
     async def _renew(self, broker: EmbeddedBroker, settings: Settings) -> None:
         broker.restart()
-        await ensure_topics(settings)
+        await ensure_topics(settings, fresh_broker=True)
 
     # ── stopping
 

@@ -15,6 +15,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.streams.runtime.connection import connection_kwargs
 from groundwire.streams.runtime.inbound import inbound
 from groundwire.streams.runtime.publisher import MAX_REQUEST_BYTES
+from groundwire.streams.runtime.reseat import reseat
 
 log = structlog.get_logger(__name__)
 
@@ -82,6 +83,8 @@ async def follow(
                 for partition, batch in (await consumer.getmany(timeout_ms=POLL_MS)).items():
                     positions[partition] = batch[-1].offset + 1
                     on_records([inbound(record) for record in batch if record.timestamp >= since_ms])
+                if await reseat(consumer):
+                    log.info("the log was replaced; it is read from its start", topic=topic)
         except KafkaError as error:
             log.info("following a topic was interrupted; it goes on", topic=topic, error=str(error))
             await asyncio.sleep(RECONNECT_S)

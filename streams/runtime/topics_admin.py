@@ -43,16 +43,27 @@ class ClusterFacts:
     partitions: dict[str, int]
 
 
-async def ensure_topics(settings: Settings, topics: Sequence[TopicSpec] = TOPICS) -> list[str]:
+async def ensure_topics(
+    settings: Settings, topics: Sequence[TopicSpec] = TOPICS, *, fresh_broker: bool = False
+) -> list[str]:
     """Make the topics that are missing and wait until they can be seen; gives back the names of the new ones.
 
     Replication is min(3, brokers) unless `kafka.replication` says otherwise. Existing topics are left as they are: what
-    differs is `check_topics`' business. Raises BrokerUnreachable, ConfigurationError.
+    differs is `check_topics`' business. `fresh_broker`: the embedded broker was started a moment ago, and a client that
+    was faster than we are has made it invent topics, with four partitions each; those are made anew.
+
+    Raises BrokerUnreachable, ConfigurationError.
     """
     admin = await _connect(settings)
     try:
         facts = await _facts(admin)
-        missing = [spec for spec in topics if spec.name not in facts.partitions]
+        known = facts.partitions
+        if fresh_broker:
+            invented = [spec.name for spec in topics if known.get(spec.name, spec.partitions) != spec.partitions]
+            if invented:
+                await admin.delete_topics(invented)
+                known = {name: count for name, count in known.items() if name not in invented}
+        missing = [spec for spec in topics if spec.name not in known]
         if missing:
             replication = settings.kafka.replication or min(MAX_REPLICATION, facts.brokers)
             response = await admin.create_topics([_new_topic(spec, replication, facts.embedded) for spec in missing])

@@ -29,7 +29,7 @@ from faust.types import TP, ConsumerMessage
 
 from groundwire.schemas.settings import Settings
 from groundwire.streams.runtime.acks import ContiguousAcks, Partition
-from groundwire.streams.runtime.connection import connection_kwargs, membership_kwargs
+from groundwire.streams.runtime.connection import connection_kwargs, is_member, membership_kwargs
 from groundwire.streams.runtime.liveness import Sight
 from groundwire.streams.runtime.publisher import Publisher
 
@@ -125,8 +125,8 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
             while not (self.should_stop or fetcher.should_stop):
                 async for _, message in self.getmany(timeout=1.0):
                     await deliver(message)
-        except ConsumerStoppedError:
-            if not self.app.should_stop:
+        except (ConsumerStoppedError, asyncio.CancelledError):
+            if not self.app.should_stop:  # then this is how the loop ends
                 raise
         finally:
             fetcher.set_shutdown()
@@ -156,7 +156,7 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
         async with self._committing:
             assignment = self.assignment()
             offsets = {partition: at for partition, at in acks.committable().items() if partition in assignment}
-            if not offsets:
+            if not offsets or not is_member(self._kafka):
                 return False
             if not await self._commit({TP(*partition): at for partition, at in offsets.items()}):
                 return False
