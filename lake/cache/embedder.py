@@ -182,7 +182,8 @@ def _engine(name: str, folder: Path, dimensions: int, pooling: str, threads: int
             model_file="model.onnx",
         )
     try:
-        return TextEmbedding(name, threads=threads, specific_model_path=str(folder), cuda=False)
+        # With a cache folder named, fastembed makes none of its own; nothing is ever put there.
+        return TextEmbedding(name, threads=threads, specific_model_path=str(folder), cache_dir=str(folder), cuda=False)
     except Exception as error:  # onnxruntime and the tokenizer raise types of their own
         raise EmbedderUnavailable(f"the embedding model in {folder} can't be loaded: {str(error)[:300]}") from error
 

@@ -64,6 +64,7 @@ class Follower:
         self._dimensions = dimensions
         self._memory_rows = memory_rows
         self._segments: list[str] = []
+        self._holds_something = False
         self._last_seq = -1
         self._count = 0
         self._signature: object = None
@@ -94,9 +95,9 @@ class Follower:
         # A segment that is just being made has no version yet.
         segments = [name for name in self._store.segments() if any(self._versions(name).glob("*.manifest"))]
         if not segments:
-            had_some = bool(self._segments)
-            self._segments = []
-            return Changes(index=KeyIndex(), reset=True) if had_some else None
+            held, self._holds_something, self._segments = self._holds_something, False, []
+            return Changes(index=KeyIndex(), reset=True, coverage=Coverage()) if held else None
+        self._holds_something = True
         coverage = self._look_at_older()
         if not self._segments or self._segments[-1] not in segments:
             return self._everything(segments, coverage)

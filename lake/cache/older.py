@@ -12,6 +12,8 @@ from groundwire.lake.cache.vectors import Candidate
 
 # Of the index's lists, how many are looked through: at a million vectors 8 of 1,000 find the nearest of 99.5%.
 _LISTS = 8
+# Rows the index finds by its coarse measure, of which the nearest by the exact one are wanted.
+_MEASURED_AGAIN = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class OlderVectors:
                 .distance_type("cosine")
                 .where(f"facet_hash = {facet_hash}")
                 .select(["seq", "key_hash", "normalized_query", "_distance"])
-                .limit(count)
+                .limit(max(count, _MEASURED_AGAIN))
             )
             if indexed:
                 # The index keeps one bit a dimension: the rows it finds are measured again by their vectors.

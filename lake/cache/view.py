@@ -68,6 +68,7 @@ class CacheReader:
         self._loading: dict[int, asyncio.Task[str | None]] = {}
         self._threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cache-view")
         self._task: asyncio.Task[None] | None = None
+        self._looking = asyncio.Lock()
         self._said_at = 0.0
         self.failure: str | None = None
 
@@ -87,14 +88,15 @@ class CacheReader:
 
     async def refresh(self) -> None:
         """Look for changes now."""
-        try:
-            changes = await self._on_thread(self._follower.look)
-        except (OSError, ViewDamaged) as error:
-            self._failed(error)
-            return
-        self.failure = None
-        if changes is not None:
-            self._take(changes)
+        async with self._looking:
+            try:
+                changes = await self._on_thread(self._follower.look)
+            except (OSError, ViewDamaged) as error:
+                self._failed(error)
+                return
+            self.failure = None
+            if changes is not None:
+                self._take(changes)
 
     async def exact(self, cache_key: str, now_ms: int, *, stale_s: int = 0) -> CacheEntry | None:
         """The entry of a key, if it lives (or ended at most `stale_s` ago). The entry carries no embedding."""

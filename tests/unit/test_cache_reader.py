@@ -1,0 +1,355 @@
+"""The reader: sees what the writer commits, from memory as far as possible, and never fails a request."""
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from groundwire.lake.cache import segments, view
+from groundwire.lake.cache.errors import ViewDamaged
+from groundwire.lake.cache.keys import hash64
+from groundwire.lake.cache.store import Store
+from groundwire.lake.cache.view import CacheReader
+from groundwire.schemas.settings import Settings
+from tests.unit.cache_views import (
+    DAY_MS,
+    DIMENSIONS,
+    MODEL,
+    NOW_MS,
+    batch,
+    entry,
+    eventually,
+    opened,
+    purge,
+    put,
+    settings_in,
+    vector,
+)
+
+
+async def reading(settings: Settings) -> CacheReader:
+    reader = CacheReader(settings, MODEL, DIMENSIONS)
+    await reader.start()
+    return reader
+
+
+async def test_a_committed_write_is_seen_by_a_reader_that_was_there_before(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    reader = await reading(settings)
+    assert await reader.exact("a", NOW_MS) is None
+    assert reader.failure is None
+    writer = opened(settings)
+    for offset, key in enumerate("abc"):
+        writer.apply(batch(put(key), begin=offset))
+        found = await eventually(lambda key=key: reader.exact(key, NOW_MS))
+        assert found == entry(key).model_copy(update={"embedding": None})
+    await reader.stop()
+    writer.close()
+
+
+async def test_a_purge_and_a_new_answer_are_seen_too(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a"), put("b")))
+    reader = await reading(settings)
+    writer.apply(batch(purge(query="a"), put("b", provider="exa"), begin=2))
+
+    async def both_changed() -> bool:
+        found = await reader.exact("b", NOW_MS)
+        return await reader.exact("a", NOW_MS) is None and found is not None and found.provider == "exa"
+
+    await eventually(both_changed)
+    assert [neighbour.entry.provider for neighbour in await reader.nearest("facet", vector("b"), 3, NOW_MS)] == ["exa"]
+    await reader.stop()
+    writer.close()
+
+
+async def test_an_entry_ends_on_the_millisecond_and_lives_on_as_stale_where_asked(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    reader = await reading(settings)
+    end = NOW_MS + DAY_MS
+    assert await reader.exact("a", end - 1) is not None
+    assert await reader.exact("a", end) is None
+    assert await reader.exact("a", end + 4999, stale_s=5) is not None
+    assert await reader.exact("a", end + 5000, stale_s=5) is None
+    assert await reader.nearest("facet", vector("a"), 1, end - 1) != []
+    assert await reader.nearest("facet", vector("a"), 1, end) == []
+    await reader.stop()
+    writer.close()
+
+
+async def test_lookups_are_answered_from_memory_without_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_in(tmp_path)
+    reader = await reading(settings)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    await eventually(lambda: reader.exact("a", NOW_MS))
+
+    def store_asked(*_: Any) -> None:
+        raise AssertionError("the store was asked")
+
+    monkeypatch.setattr(reader, "_read_body", store_asked)
+    for _ in range(3):
+        assert await reader.exact("a", NOW_MS) is not None
+        assert await reader.exact("missing", NOW_MS) is None
+    await reader.stop()
+    writer.close()
+
+
+async def test_an_answer_not_in_memory_is_read_once_for_equal_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    reader = await reading(settings)
+    reads = []
+    read_body = reader._read_body
+    monkeypatch.setattr(reader, "_read_body", lambda seq: (reads.append(seq), read_body(seq))[1])
+    found = await asyncio.gather(*(reader.exact("a", NOW_MS) for _ in range(20)))
+    assert all(one is not None for one in found)
+    assert len(reads) == 1
+    await reader.stop()
+    writer.close()
+
+
+async def test_memory_for_answers_is_bounded_by_bytes(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path, memory_mib=1)
+    long = {"results": [entry("x").results[0].model_copy(update={"body": "x" * 100_000})]}
+    reader = await reading(settings)
+    writer = opened(settings)
+    for at in range(30):
+        writer.apply(batch(put(f"k{at}", **long), begin=at))
+    await eventually(lambda: reader.exact("k29", NOW_MS))
+    assert 0 < reader._answers.bytes <= 1024 * 1024
+    assert len(reader._answers) < 12
+    for at in range(30):
+        assert await reader.exact(f"k{at}", NOW_MS) is not None
+    await reader.stop()
+    writer.close()
+
+
+async def test_two_keys_of_one_hash_never_serve_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    reader = await reading(settings)
+    monkeypatch.setattr(view, "hash64", lambda text: hash64("a") if text == "b" else hash64(text))
+    assert await reader.exact("a", NOW_MS) is not None
+    assert await reader.exact("b", NOW_MS) is None
+    await reader.stop()
+    writer.close()
+
+
+async def test_nearest_is_sorted_and_never_leaves_its_facet(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    keys = [f"k{at}" for at in range(20)]
+    writer.apply(batch(*(put(key) for key in keys), *(put(f"other-{key}", query=key, facet="other") for key in keys)))
+    reader = await reading(settings)
+    found = await reader.nearest("facet", vector("k3"), 5, NOW_MS)
+    assert found[0].entry.cache_key == "k3"
+    assert found[0].similarity == pytest.approx(1, abs=1e-5)
+    assert [one.similarity for one in found] == sorted((one.similarity for one in found), reverse=True)
+    assert {one.entry.facet for one in found} == {"facet"}
+    assert len(found) == 5
+    assert await reader.nearest("unknown", vector("k3"), 5, NOW_MS) == []
+    assert await reader.nearest("facet", vector("k3"), 0, NOW_MS) == []
+    await reader.stop()
+    writer.close()
+
+
+async def test_dead_rows_near_the_question_do_not_hide_live_ones(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    reader = await reading(settings)
+    writer = opened(settings)
+    writer.apply(batch(put("far", query="quite another question")))
+    for at in range(30):
+        writer.apply(batch(put("near", query="the question"), begin=1 + at))
+    writer.apply(batch(purge(query="the question"), begin=31))
+    await reader.refresh()
+    found = await reader.nearest("facet", vector("the question"), 1, NOW_MS)
+    assert [one.entry.cache_key for one in found] == ["far"]
+    await reader.stop()
+    writer.close()
+
+
+async def test_entries_outside_the_semantic_tier_are_never_near(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a", semantic=False), put("b", embedding=None, with_vector=False, semantic=False)))
+    reader = await reading(settings)
+    assert await reader.nearest("facet", vector("a"), 5, NOW_MS) == []
+    assert await reader.exact("a", NOW_MS) is not None
+    await reader.stop()
+    writer.close()
+
+
+async def test_without_a_model_there_are_exact_hits_only(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    reader = CacheReader(settings)
+    await reader.start()
+    assert await reader.exact("a", NOW_MS) is not None
+    assert await reader.nearest("facet", vector("a"), 5, NOW_MS) == []
+    await reader.stop()
+    writer.close()
+
+
+async def test_vectors_of_another_model_are_left_alone(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    reader = CacheReader(settings, "another-model", DIMENSIONS)
+    await reader.start()
+    assert await reader.exact("a", NOW_MS) is not None
+    assert await reader.nearest("facet", vector("a"), 5, NOW_MS) == []
+    await reader.stop()
+    writer.close()
+
+
+async def test_a_view_that_is_thrown_away_and_made_again_is_followed(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    reader = await reading(settings)
+    assert await reader.exact("a", NOW_MS) is not None
+    writer.close()
+    shutil.rmtree(settings.cache_path)
+
+    async def gone() -> bool:
+        return await reader.exact("a", NOW_MS) is None
+
+    await eventually(gone)
+    assert await reader.nearest("facet", vector("a"), 5, NOW_MS) == []
+    writer = opened(settings)
+    writer.apply(batch(put("b")))
+    assert (await eventually(lambda: reader.exact("b", NOW_MS))).cache_key == "b"
+    await reader.stop()
+    writer.close()
+
+
+async def test_a_view_that_cannot_be_read_is_misses_said_once_and_recovers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a"), put("b")))
+    reader = await reading(settings)
+
+    def broken(*_: Any) -> None:
+        raise OSError(5, "the disk is gone")
+
+    with capture_logs() as logs, monkeypatch.context() as patch:
+        patch.setattr(Store, "read", broken)
+        patch.setattr(Store, "tail", broken)
+        assert await reader.exact("a", NOW_MS) is None
+        writer._store.add(  # a change that the reader has to look at
+            writer._store.segments()[0], writer._store.table(writer._store.segments()[0]).head(0)
+        )
+        await eventually(lambda: reader.failure)
+        await asyncio.sleep(0.05)
+        assert len([line for line in logs if line["log_level"] == "warning"]) == 1
+        assert "the disk is gone" in (reader.failure or "")
+    await eventually(lambda: reader.failure is None)
+    assert (await eventually(lambda: reader.exact("a", NOW_MS))).cache_key == "a"
+    await reader.stop()
+    writer.close()
+
+
+async def test_an_answer_whose_file_is_gone_is_a_miss(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    writer.close()
+    reader = CacheReader(settings, MODEL, DIMENSIONS)
+    await reader.refresh()
+    for file in settings.cache_path.rglob("data/*.lance"):
+        file.unlink()
+    reader._store.close()
+    assert await reader.exact("a", NOW_MS) is None
+    assert reader.failure is not None
+    await reader.stop()
+
+
+async def test_an_answer_from_a_newer_version_is_a_miss(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    reader = await reading(settings)
+    place = reader._index.get(hash64("a"))
+    assert place is not None
+    reader._answers.put(place.seq, '{"field_of_the_future": 1}')
+    assert await reader.exact("a", NOW_MS) is None
+    await reader.stop()
+    writer.close()
+
+
+async def test_all_answers_for_a_text_are_found_newest_first(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(
+        batch(
+            put("one", query="it's asked", stored_at_ms=NOW_MS - 3),
+            put("two", query="it's asked", provider="exa", stored_at_ms=NOW_MS - 1),
+            put("over", query="it's asked", expires_at_ms=NOW_MS + 1),
+            put("other"),
+            put("one", query="it's asked", stored_at_ms=NOW_MS - 2),
+        )
+    )
+    reader = await reading(settings)
+    found = await reader.get("it's asked", NOW_MS + 1)
+    assert [(one.cache_key, one.stored_at_ms) for one in found] == [("two", NOW_MS - 1), ("one", NOW_MS - 2)]
+    assert await reader.get("never asked", NOW_MS) == []
+    await reader.stop()
+    writer.close()
+
+
+async def test_a_reader_keeps_up_across_sealing_folding_and_compaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "SEGMENT_ROWS", 10)
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    reader = await reading(settings)
+    for at in range(60):
+        writer.apply(batch(put(f"k{at}", expires_at_ms=NOW_MS + (1 + at % 7) * DAY_MS), begin=at))
+        if at % 9 == 0:
+            writer.expire(NOW_MS)
+            writer.optimize(wait=True)
+        if at % 4 == 0:
+            await reader.refresh()
+    await reader.refresh()
+    for at in range(60):
+        found = await reader.exact(f"k{at}", NOW_MS)
+        assert found is not None and found.cache_key == f"k{at}"
+        assert (await reader.nearest("facet", vector(f"k{at}"), 1, NOW_MS))[0].entry.cache_key == f"k{at}"
+    await reader.stop()
+    writer.close()
+
+
+async def test_a_look_that_fails_half_way_starts_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    reader = CacheReader(settings, MODEL, DIMENSIONS)
+    await reader.refresh()
+    writer.apply(batch(put("b"), begin=1))
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "count", lambda *_: (_ for _ in ()).throw(ViewDamaged("half a file")))
+        await reader.refresh()
+    assert reader.failure == "half a file"
+    assert await reader.exact("a", NOW_MS) is not None
+    await reader.refresh()
+    assert reader.failure is None
+    assert await reader.exact("b", NOW_MS) is not None
+    await reader.stop()
+    writer.close()
