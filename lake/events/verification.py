@@ -19,6 +19,9 @@ class Problem:
     file: str
     message: str
 
+    def __str__(self) -> str:
+        return f"{self.file}: {self.message}"
+
 
 @dataclass(slots=True)
 class Verification:

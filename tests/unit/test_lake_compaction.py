@@ -2,7 +2,6 @@
 
 import errno
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -236,11 +235,6 @@ def test_verify_of_an_empty_lake_finds_nothing(tmp_path: Path) -> None:
     assert (found.files, found.problems, found.rows) == (0, [], {"requests": 0, "attempts": 0})
 
 
-def _problems(lake: Path) -> Iterator[str]:
-    for problem in verify(lake).problems:
-        yield f"{problem.file}: {problem.message}"
-
-
 def test_verify_names_damaged_misplaced_nameless_and_stray(two_days: Path) -> None:
     first_day = parquet_files(two_days)[0].parent
     damaged, misplaced, nameless = parquet_files(two_days)[:3]
@@ -255,7 +249,7 @@ def test_verify_names_damaged_misplaced_nameless_and_stray(two_days: Path) -> No
     )
     (first_day / "part.tmp").write_bytes(b"half")
     (two_days / "requests" / "stray.parquet").write_bytes(b"")
-    assert sorted(_problems(two_days)) == [
+    assert sorted(map(str, verify(two_days).problems)) == [
         "requests/date=2026-12-05/nameless.parquet: 1 rows have no event_id, so copies of them can't be told",
         "requests/date=2026-12-05/part.tmp: does not belong to the table; it is not read",
         f"requests/date=2026-12-05/{damaged.name}: can't be read: {soundness.look_at(damaged, REQUESTS).reason}",

@@ -1,13 +1,14 @@
 """A file is looked at once as it stands, and the judgement says why."""
 
 import os
+from datetime import date
 from pathlib import Path
 
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from groundwire.lake.events import soundness
+from groundwire.lake.events import files, soundness
 from groundwire.lake.events.files import days, digest_of, file_name, stated_digest
 from groundwire.lake.events.scan import TableReader
 from groundwire.lake.events.soundness import UnreadableError, condemn, look_at, read_columns
@@ -119,6 +120,28 @@ def test_columns_of_kindred_types_are_cast_and_missing_ones_are_null(file: Path)
     assert found.schema == REQUESTS.schema.empty_table().select(["request_id", "error_kind", "depth"]).schema
     assert found["request_id"].to_pylist() == [f"id-{number}" for number in range(5)]
     assert found["error_kind"].null_count == 5
+
+
+def test_a_letter_changed_in_a_page_is_noticed_though_it_would_read_well(file: Path) -> None:
+    other = file.with_name("other.parquet")
+    table = pq.ParquetFile(file).read()
+    pq.write_table(table, other, compression="none", use_dictionary=False, write_page_checksum=True)
+    assert look_at(other, REQUESTS).reason is None
+    content = other.read_bytes()
+    other.unlink()
+    place = content.index(b"How high is mountain 2?")
+    other.write_bytes(content[:place] + b"Cow" + content[place + 3 :])
+    assert "CRC" in (look_at(other, REQUESTS).reason or "")
+
+
+def test_a_listing_taken_while_files_come_and_go_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compaction had removed the sources from behind the listing, and put the merged file before where it had got to."""
+    merged, other = tmp_path / "merged.parquet", tmp_path / "other.parquet"
+    listings = iter([[], [merged], [merged, other], [merged, other], [other]])
+    monkeypatch.setattr(files, "_listing", lambda folder: next(listings))
+    assert files.day_files(tmp_path, REQUESTS, date(2026, 12, 5)) == [merged, other]
 
 
 def test_the_reader_gives_a_day_at_a_time_and_only_what_is_asked(tmp_path: Path) -> None:
