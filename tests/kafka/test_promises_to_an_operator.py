@@ -79,7 +79,7 @@ async def test_a_second_node_fills_itself_from_the_log_and_losing_its_folder_cos
             await asyncio.to_thread(first.stop, [*first.workers["frontline"], *first.workers["cache-writer"]])
             with Pipeline(tmp_path / "second", own_kafka.brokers, settings={"GROUNDWIRE_NODE": "second"}) as second:
                 for folder in ("new", "lost and new again"):
-                    await asyncio.to_thread(second.start, "cache-writer", "frontline")
+                    await second.start_beside("cache-writer", "frontline")
                     await asyncio.sleep(2.0)
                     for question in questions:
                         assert (await asker.ask(question))["cache"]["outcome"] == "exact", folder

@@ -73,7 +73,7 @@ async def test_a_rolling_restart_loses_and_doubles_nothing(own_kafka: Cluster, t
             leaving = pipeline.workers[role][0]
             await asyncio.to_thread(pipeline.stop, [leaving])
             assert leaving.returncode == 0, leaving.tail()
-            await asyncio.to_thread(pipeline.start, role)
+            await pipeline.start_beside(role)
         stop.set()
         await running
         findings = await check(own_kafka.brokers, pipeline.vendors.address, pipeline.lake, load, patience_s=90)

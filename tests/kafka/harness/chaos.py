@@ -72,7 +72,7 @@ def note_memory(pipeline: Pipeline, done: Done) -> None:
 
 
 async def _kill(pipeline: Pipeline, role: str, done: Done) -> None:
-    successor = await asyncio.to_thread(pipeline.replace, role)
+    successor = pipeline.replace(role)
     done.ready_after_s.append(await asyncio.to_thread(successor.wait_for, "ready", READY_WITHIN_S))
 
 

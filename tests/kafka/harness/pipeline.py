@@ -1,5 +1,6 @@
 """Roles as processes, by the commands an operator has, with vendors to ask and a lake to look into."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -89,6 +90,12 @@ class Pipeline:
         started = [self.begin(role, environ=environ) for role in roles]
         for worker in started:
             worker.wait_for("ready", READY_WITHIN_S)
+        return started
+
+    async def start_beside(self, *roles: str, environ: dict[str, str] | None = None) -> list[Process]:
+        """`start` for a test that has something else running meanwhile."""
+        started = [self.begin(role, environ=environ) for role in roles]
+        await asyncio.gather(*(asyncio.to_thread(worker.wait_for, "ready", READY_WITHIN_S) for worker in started))
         return started
 
     def start_all(self) -> "Pipeline":

@@ -1,43 +1,52 @@
 """Child processes that never outlive the tests, with their output in a file and their memory in sight."""
 
-import ctypes
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
 
-PR_SET_PDEATHSIG = 1
+# Linux: the kernel kills the child when the thread that started it ends, however it ends; then the child becomes the command.
+# Not a preexec_fn: that runs Python between fork and exec, which can deadlock beside other threads.
+_DIE_WITH_PARENT = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+if os.getppid() == int(sys.argv[1]):
+    os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
 
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+def _tied_to_us(command: Sequence[str]) -> list[str]:
+    if sys.platform != "linux":
+        return list(command)
+    return [sys.executable, "-I", "-S", "-c", _DIE_WITH_PARENT, str(os.getpid()), *command]
 
 
 class Process:
-    """One child process. Started by the constructor; output of both streams is appended to `log`."""
+    """One child process. Started by the constructor, on the main thread; output of both streams is appended to `log`."""
 
     def __init__(
         self, name: str, command: Sequence[str], *, log: Path, environ: Mapping[str, str], folder: Path | None = None
     ) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError(f"{name} would end with the thread that started it: start it on the main thread")
         self.name = name
         self.log = log
         self.started_at = time.monotonic()
         self._log_start = log.stat().st_size if log.exists() else 0
         with log.open("ab") as output:
             self._popen = subprocess.Popen(
-                command,
+                _tied_to_us(command),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=dict(environ),
                 cwd=folder,
-                preexec_fn=_die_with_parent,  # only sets a flag of the child
             )
 
     @property
