@@ -34,6 +34,9 @@ class CacheEntry(BaseModel):
     expires_at_ms: int
     payload_id: str
     semantic: bool
+    fetched_for: str | None = Field(
+        default=None, description="On a back-fill: the question this answer was fetched for. None: this one."
+    )
     embedding: Embedding | None = None
 
 

@@ -68,19 +68,26 @@ def _head(result: Result) -> str:
 
 
 def _lines(body: str) -> list[str]:
+    if body.isprintable():  # most bodies: no line break, nothing unseen
+        line = _one_line(body)
+        return [line] if line else []
     lines = (_one_line(line) for line in _LINE_BREAK.split(body))
     return [line for line in lines if line]
 
 
 def _one_line(text: str) -> str:
-    return _MARK.sub(lambda mark: " ".join(mark[0]) + " ", without_invisible(text))
+    text = without_invisible(text)
+    if "<" in text or "[" in text or "|>" in text:
+        text = _MARK.sub(lambda mark: " ".join(mark[0]) + " ", text)
+    return text
 
 
 def _as_many_as_fit(results: Sequence[Result], room: int) -> list[_Excerpt]:
     """The leading excerpts whose heads fit with a little of each body; one whose head alone is too long is passed over."""
     chosen: list[_Excerpt] = []
     for result in results:
-        head, lines = _head(result), _lines(result.body)
+        # A page of 50,000 characters need not be cleaned for a context that shows 6,000 bytes of it.
+        head, lines = _head(result), _lines(result.body[: 2 * room])
         body = min(_LEAST_BODY_BYTES, sum(_size(line) + len(_QUOTE) + 1 for line in lines))
         # The first may come with its head alone: a source without words is better than nothing.
         least = _size(head) + len(_GAP) + (body if chosen else 0)

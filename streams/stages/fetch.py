@@ -25,7 +25,7 @@ from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import PAYLOADS
 from groundwire.streams.flow.budget import Budgets
-from groundwire.streams.flow.chain import Chain, ChainResult, lost_attempt
+from groundwire.streams.flow.chain import TOO_NEAR, Chain, ChainResult, lost_attempt
 from groundwire.streams.flow.clock import SystemClock
 from groundwire.streams.flow.deadline import Deadline
 from groundwire.streams.flow.gate import Gate, Guarded
@@ -189,6 +189,7 @@ class FetchStage:
             answers=result.answers,
             chosen=result.chosen,
             stale=fetch.stale,
+            warnings=_nobody_was_asked(result),
         )
         if len(payload.encode()) <= _MOST_PAYLOAD_BYTES:
             return payload
@@ -254,6 +255,13 @@ class FetchStage:
 
     def _elapsed_ms(self, started: float) -> float:
         return (self._clock.monotonic() - started) * 1000
+
+
+def _nobody_was_asked(result: ChainResult) -> list[str]:
+    reasons = {attempt.reason for attempt in result.attempts if attempt.outcome == "skipped"}
+    if TOO_NEAR in reasons and all(attempt.outcome in ("skipped", "lost") for attempt in result.attempts):
+        return ["the deadline had passed, or was too near, when the vendors' turn came: none was asked"]
+    return []
 
 
 def _again(fetch: Fetch, before: Payload) -> list[OutboundRecord]:

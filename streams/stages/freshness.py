@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from groundwire.schemas.request import Filters, FreshnessClass, FreshnessWish
 from groundwire.schemas.settings import FreshnessSettings
@@ -62,6 +63,15 @@ class Freshness:
     span: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What the words of a question say, whenever it is asked."""
+
+    kinds: frozenset[FreshnessClass]
+    span: str | None
+    last_year: int | None
+
+
 class FreshnessRules:
     """The shipped rules with the operator's words and domains added."""
 
@@ -82,30 +92,37 @@ class FreshnessRules:
             ("static", rules.DOMAINS_STATIC),
         ):
             self._domains += [(pattern, kind) for pattern in _phrases(text)]  # type: ignore[misc]  # literals of the class
+        # Questions come again, hot ones often: their words are read once.
+        self._reading = lru_cache(maxsize=4096)(self._read)
 
     def classify(self, normalized_query: str, wish: FreshnessWish, filters: Filters, asked_at_ms: int) -> Freshness:
         """The class the caller wished, or the rules'; and the date that the question's relative words mean on that day."""
-        text = _MUTED.sub(" ", normalized_query.lower())
         day = datetime.fromtimestamp(asked_at_ms / 1000, UTC)
-        span = _span(text, day)
-        if wish != "auto":
-            return Freshness(wish, span)
-        return Freshness(self._kind(text, filters, day, span), span)
+        reading = self._reading(normalized_query)
+        span = None if reading.span is None else _name_of_span(reading.span, day)
+        return Freshness(self._kind(reading, filters, day) if wish == "auto" else wish, span)
 
-    def _kind(self, text: str, filters: Filters, day: datetime, span: str | None) -> FreshnessClass:
-        found: set[FreshnessClass] = set()
+    def _read(self, normalized_query: str) -> _Reading:
+        text = _MUTED.sub(" ", normalized_query.lower())
+        kinds = {kind for site in _SITE.findall(text) if (kind := self._kind_of_site(site)) is not None}
+        if _PAIR.search(text):
+            kinds.add("live")
+        worded = next((kind for kind in FRESHEST_FIRST if self._words[kind].search(text)), None)
+        if worded is not None:
+            kinds.add(worded)
+        return _Reading(
+            kinds=frozenset(kinds),
+            span=next((span for pattern, span in _SPANS if pattern.search(text)), None),
+            last_year=max((int(year) for year in _YEAR.findall(text)), default=None),
+        )
+
+    def _kind(self, reading: _Reading, filters: Filters, day: datetime) -> FreshnessClass:
+        found = set(reading.kinds)
         if filters.topic == "news":
             found.add("daily")
-        sites = [*_SITE.findall(text), *filters.include_domains]
-        found.update(kind for site in sites if (kind := self._kind_of_site(site)) is not None)
-        if _PAIR.search(text):
-            found.add("live")
-        for kind in FRESHEST_FIRST:
-            if self._words[kind].search(text):
-                found.add(kind)
-                break
-        years = [int(year) for year in _YEAR.findall(text)]
-        if years and max(years) < day.year and span is None and not found & {"live", "daily"}:
+        found.update(kind for site in filters.include_domains if (kind := self._kind_of_site(site)) is not None)
+        over = reading.last_year is not None and reading.last_year < day.year
+        if over and reading.span is None and not found & {"live", "daily"}:
             # A question about a year that is over: what it asks about has happened.
             return "static"
         return next((kind for kind in FRESHEST_FIRST if kind in found), self._default)
@@ -113,13 +130,6 @@ class FreshnessRules:
     def _kind_of_site(self, site: str) -> FreshnessClass | None:
         # The operator's patterns stand first.
         return next((kind for pattern, kind in self._domains if _matches(site, pattern)), None)
-
-
-def _span(text: str, day: datetime) -> str | None:
-    for pattern, span in _SPANS:
-        if pattern.search(text):
-            return _name_of_span(span, day)
-    return None
 
 
 def _name_of_span(span: str, day: datetime) -> str:

@@ -1,6 +1,7 @@
 """Which requests are the same one, sent or delivered again.
 
-A request is its tenant, its id and its content. The reply's id is a hash of the three, so two contents under one id never
+A request is its tenant, its id and its content; one without an id is its place in the log, with the moment it was written, since
+a broker that was replaced counts its places anew. The reply's id is a hash of these, so two contents under one id never
 share a reply_id: a lake row and a consumer can't mix them up, wherever the two requests were handled.
 
 That the second content is an error is known where the two meet:
@@ -32,6 +33,11 @@ def content_hash(request: SearchRequest) -> str:
     """Of what is asked, not of how it is spelled: key order and left-out defaults make no difference."""
     content = request.model_dump(exclude={"request_id", "tenant"})
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def named_by_place(content: str, record: InboundRecord) -> str:
+    """The content of a request that has no id of its own."""
+    return f"{content} {record.timestamp_ms}"
 
 
 def bytes_hash(value: bytes | None) -> str:

@@ -12,12 +12,12 @@ from groundwire.schemas.reply import CacheReceipt
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import CACHE_WRITES, FETCHES
 from groundwire.streams.stages.answered import AnsweredBefore
-from groundwire.streams.stages.context import render_context
 from groundwire.streams.stages.dead_letters import dead_letter
 from groundwire.streams.stages.events import planned_request_event
 from groundwire.streams.stages.identity import is_own_payload
 from groundwire.streams.stages.moments import iso_utc
 from groundwire.streams.stages.ports import CachePort, EmbedPort, SemanticMatch, SemanticPort, Timer
+from groundwire.streams.stages.rendered import RenderedContexts
 from groundwire.streams.stages.reply import Answer, latency_of, reply_record, reply_to, step_warnings
 from groundwire.streams.stages.stale import stale_answer
 
@@ -66,6 +66,7 @@ class LookupStage:
         # A repeated request whose answer is younger than this is answered again from the payload it paid for, by fetch,
         # which surely still has it. Later it gets the same answer as a hit.
         self._replay_ms = int(settings.fetch.recent_s * 500)
+        self._contexts = RenderedContexts()
         self._answered = AnsweredBefore(settings.dedup_window_s)
         self._timer = timer
 
@@ -166,7 +167,8 @@ class LookupStage:
             outcome="exact" if match is None else "semantic",
             age_s=max(visit.now_ms - entry.stored_at_ms, 0) / 1000,
             expires_at=iso_utc(entry.expires_at_ms),
-            matched_query=None if match is None else entry.normalized_query,
+            # An exact hit on a back-fill is still another question's answer, and says whose.
+            matched_query=entry.fetched_for if match is None else entry.normalized_query,
             similarity=None if match is None else match.similarity,
             probability=None if match is None else match.probability,
             reason=None if match is None else match.reason,
@@ -175,7 +177,7 @@ class LookupStage:
             status="grounded" if results else "ungrounded",
             cache=receipt,
             results=results,
-            context=render_context(results, plan.context_tokens),
+            context=self._contexts.of(entry.cache_key, results, plan.context_tokens),
             provider=entry.provider,
             saved_micro_usd=entry.cost_micro_usd,
             warnings=[*visit.warnings, *step_warnings(plan, entry.provider)],
@@ -225,6 +227,7 @@ def _back_fill(plan: Plan, hit: _Hit) -> OutboundRecord:
             "normalized_query": plan.normalized_query,
             "language": plan.language,
             "semantic": False,
+            "fetched_for": hit.entry.normalized_query,
             "embedding": None,
         }
     )

@@ -12,7 +12,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import LOOKUPS
 from groundwire.streams.stages.address import AddressBook, Destination
 from groundwire.streams.stages.freshness import FreshnessRules
-from groundwire.streams.stages.identity import DedupWindow, content_hash, place_of, reply_id
+from groundwire.streams.stages.identity import DedupWindow, content_hash, named_by_place, place_of, reply_id
 from groundwire.streams.stages.ports import Directory, PartitionCount, Timer
 from groundwire.streams.stages.query import normalize_query
 from groundwire.streams.stages.refusal import refuse
@@ -110,7 +110,9 @@ class Normalize:
             deadline_ms = min(deadline_ms, headers.deadline_ms)
         return Plan(
             request_id=request_id,
-            reply_id=reply_id(request.tenant, request_id, content),
+            reply_id=reply_id(
+                request.tenant, request_id, content if request.request_id else named_by_place(content, record)
+            ),
             tenant=request.tenant,
             route=request.route,
             query=request.query,

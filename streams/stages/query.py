@@ -8,6 +8,7 @@ Where it is not sure that two spellings are one question, it keeps them apart: t
 """
 
 import re
+from functools import lru_cache
 
 from groundwire.streams.stages.characters import undressed, without_invisible
 
@@ -59,6 +60,7 @@ def clean_query(query: str) -> str:
     return without_invisible(query) or query.strip()
 
 
+@lru_cache(maxsize=2048)
 def normalize_query(query: str) -> str:
     """The text that is looked up and hashed. Idempotent; never empty for a query that is not."""
     text = _once(query)

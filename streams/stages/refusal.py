@@ -10,7 +10,7 @@ from groundwire.schemas.request import MAX_REQUEST_BYTES
 from groundwire.streams.stages.address import Destination
 from groundwire.streams.stages.dead_letters import dead_letter
 from groundwire.streams.stages.events import request_event
-from groundwire.streams.stages.identity import bytes_hash, place_of, reply_id
+from groundwire.streams.stages.identity import bytes_hash, named_by_place, place_of, reply_id
 from groundwire.streams.stages.moments import iso_utc
 from groundwire.streams.stages.reply import reply_record
 
@@ -54,13 +54,15 @@ def _error_reply(
     requested_at_ms: int,
     now_ms: int,
 ) -> list[OutboundRecord]:
-    request_id = _text(said.get("request_id"), 128) or place_of(record)
+    own_id = _text(said.get("request_id"), 128)
+    request_id = own_id or place_of(record)
+    content = bytes_hash(record.value) if own_id else named_by_place(bytes_hash(record.value), record)
     tenant = _text(said.get("tenant"), 64) or "default"
     kind: ErrorKind = error.kind  # type: ignore[assignment]  # RecordError's kinds on this topic are the contract's
     reply = SearchReply(
         request_id=request_id,
         # `error` keeps the refusal of a record apart from a reply to the same bytes that is not one.
-        reply_id=reply_id(tenant, request_id, f"error {kind} {bytes_hash(record.value)}"),
+        reply_id=reply_id(tenant, request_id, f"error {kind} {content}"),
         status="error",
         query=_text(said.get("query"), 10_000),
         normalized_query=None,

@@ -11,6 +11,7 @@ from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
 from groundwire.schemas.reply import Attempt, CacheOutcome, CacheReceipt, ReplyError, Result
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import CACHE_WRITES
+from groundwire.streams.stages.answer_freshness import class_for_ttl
 from groundwire.streams.stages.consistency import is_consistent
 from groundwire.streams.stages.dead_letters import dead_letter
 from groundwire.streams.stages.events import planned_request_event
@@ -83,7 +84,7 @@ class Unify:
         ttl_s = self._ttl(
             self._cache,
             provider=raw.provider,
-            freshness=plan.freshness,
+            freshness=class_for_ttl(plan.freshness, mapped.results, raw.received_at_ms),
             domains=_hosts(mapped.results),
             cap_s=terms.max_ttl_s,
         )

@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.schemas.reply import Result
@@ -32,11 +32,13 @@ def results_of(some: list[tuple[str, str, str]]) -> list[Result]:
     ]
 
 
+@settings(deadline=None)
 @given(rows, budgets)
 def test_the_context_is_never_above_its_budget(some: list[tuple[str, str, str]], budget: int) -> None:
     assert estimate_tokens(render_context(results_of(some), budget)) <= budget
 
 
+@settings(deadline=None)
 @given(rows, budgets)
 def test_a_line_that_starts_with_a_bracket_is_the_head_of_a_real_result(
     some: list[tuple[str, str, str]], budget: int
@@ -51,6 +53,7 @@ def test_a_line_that_starts_with_a_bracket_is_the_head_of_a_real_result(
     assert set(numbers) <= {result.index for result in results}
 
 
+@settings(deadline=None)
 @given(rows, budgets)
 def test_every_line_is_a_head_its_address_or_a_quotation(some: list[tuple[str, str, str]], budget: int) -> None:
     context = render_context(results_of(some), budget)
@@ -62,6 +65,7 @@ def test_every_line_is_a_head_its_address_or_a_quotation(some: list[tuple[str, s
         assert all(line.startswith("> ") for line in quoted)
 
 
+@settings(deadline=None)
 @given(rows, budgets)
 def test_nothing_unseen_and_no_chat_template_mark_gets_through(some: list[tuple[str, str, str]], budget: int) -> None:
     context = render_context(results_of(some), budget)
@@ -71,6 +75,7 @@ def test_nothing_unseen_and_no_chat_template_mark_gets_through(some: list[tuple[
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff]", context)
 
 
+@settings(deadline=None)
 @given(rows, budgets)
 def test_the_same_results_render_the_same(some: list[tuple[str, str, str]], budget: int) -> None:
     assert render_context(results_of(some), budget) == render_context(results_of(some), budget)

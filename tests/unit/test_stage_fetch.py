@@ -264,6 +264,7 @@ async def test_a_request_past_its_deadline_is_never_fetched() -> None:
     assert (payload.kind, payload.chosen) == ("answer", None)
     assert [(attempt.outcome, attempt.reason) for attempt in payload.attempts] == [("skipped", "deadline too near")]
     assert [event.outcome for event in attempts_of(outputs)] == ["skipped"]
+    assert payload.warnings == ["the deadline had passed, or was too near, when the vendors' turn came: none was asked"]
 
 
 async def test_a_recent_answer_serves_also_a_request_past_its_deadline() -> None:

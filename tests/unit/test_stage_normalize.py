@@ -74,6 +74,17 @@ def test_the_same_request_has_the_same_reply_id_wherever_it_is_read() -> None:
     assert one.reply_id == other.reply_id
 
 
+def test_a_request_without_an_id_is_the_same_when_it_is_read_again_and_another_when_the_log_began_anew() -> None:
+    first = plan_of(send({"query": "a"}, offset=5))
+    again = plan_of(send({"query": "a"}, offset=5, now_ms=NOON_MS + 9_000))
+    next_log = plan_of(send({"query": "a"}, offset=5, timestamp_ms=NOON_MS - 60_000))
+    assert again.reply_id == first.reply_id
+    assert next_log.request_id == first.request_id
+    assert next_log.reply_id != first.reply_id
+    one, other = (error_of(send({"query": ""}, timestamp_ms=at_ms)) for at_ms in (NOON_MS, NOON_MS - 60_000))
+    assert one.reply_id != other.reply_id
+
+
 @pytest.mark.parametrize("changes", [{"query": "b"}, {"tenant": "other"}, {"request_id": "s"}, {"depth": 6}])
 def test_another_request_has_another_reply_id(changes: dict[str, Any]) -> None:
     base = {"query": "a", "request_id": "r"}

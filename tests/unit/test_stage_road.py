@@ -61,7 +61,7 @@ async def test_a_question_in_other_words_is_a_semantic_hit_and_the_next_asking_a
     assert not back_fill.entry.semantic
     again = reply_of(await road.ask({"query": "France capital city"}))
     assert again.cache is not None
-    assert again.cache.outcome == "exact"
+    assert (again.cache.outcome, again.cache.matched_query) == ("exact", "capital of france")
 
 
 async def test_a_thousand_equal_requests_at_once_cost_one_call() -> None:
