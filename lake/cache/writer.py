@@ -17,14 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import structlog
 from filelock import FileLock, Timeout
 
-from groundwire.lake.cache.embedder import Embedder
-from groundwire.lake.cache.errors import ViewDamaged, WriterBusy, os_error
+from groundwire.lake.cache.errors import EmbedderUnavailable, ViewDamaged, WriterBusy, os_error
 from groundwire.lake.cache.keys import KeyIndex, hash64
 from groundwire.lake.cache.layout import (
     INDEX_COLUMNS,
@@ -75,10 +74,20 @@ class _Reduced:
     purges: list[Purge] = field(default_factory=list)
 
 
+class VectorSource(Protocol):
+    """What a writer needs of an embedder. `embed_now` raises EmbedderUnavailable."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+    def embed_now(self, text: str) -> list[float]: ...
+
+
 class CacheWriter:
     """Applies the cache's log to the view of one home. Its methods block: call them on a thread of their own."""
 
-    def __init__(self, settings: Settings, embedder: Embedder | None = None, *, log_id: str = "") -> None:
+    def __init__(self, settings: Settings, embedder: VectorSource | None = None, *, log_id: str = "") -> None:
         """`log_id` names the log the positions belong to (a broker's cluster id): positions of another log are forgotten.
 
         `embedder` makes vectors for entries that come without one; without it those stay out of the semantic tier.
@@ -340,7 +349,13 @@ class CacheWriter:
         given = vector_of(entry)
         if self._embedder is None or (given is not None and given.model == self._embedder.model):
             return given
-        vector = np.asarray(self._embedder.embed_now(entry.normalized_query), "<f2")
+        try:
+            vector = np.asarray(self._embedder.embed_now(entry.normalized_query), "<f2")
+        except EmbedderUnavailable as error:
+            log.warning(
+                "an entry stays out of the semantic tier: there is no model to make its vector", error=str(error)
+            )
+            return given
         return Vector(self._embedder.model, vector.tobytes())
 
 

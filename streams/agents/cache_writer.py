@@ -10,7 +10,8 @@ import structlog
 
 from groundwire.lake.cache.embedder import Embedder
 from groundwire.lake.cache.errors import EmbedderUnavailable, ViewDamaged, WriterBusy
-from groundwire.lake.cache.writer import CacheWriter
+from groundwire.lake.cache.on_demand import OnDemandEmbedder
+from groundwire.lake.cache.writer import CacheWriter, VectorSource
 from groundwire.schemas.cache_write import CacheWrite
 from groundwire.schemas.record import InboundRecord, RecordError
 from groundwire.schemas.settings import Settings
@@ -111,11 +112,14 @@ class CacheWriterRole:
             raise OSError(errno.EIO, str(error)) from error
         return refused
 
-    def _embedder(self) -> Embedder | None:
-        if not self._settings.cache.semantic.enabled:
+    def _embedder(self) -> VectorSource | None:
+        settings = self._settings.cache
+        if not settings.semantic.enabled:
             return None
+        if settings.embedding.path is None and settings.embedding.hub_model is None:
+            return OnDemandEmbedder(settings.embedding)
         try:
-            return Embedder.load(self._settings.cache.embedding, home=self._settings.home)
+            return Embedder.load(settings.embedding, home=self._settings.home)
         except EmbedderUnavailable as error:
             log.warning("no embedding model: entries without a vector stay out of the semantic tier", error=str(error))
             return None
