@@ -25,6 +25,7 @@ from groundwire.schemas.topics import (
     TopicSpec,
 )
 from groundwire.streams.runtime.connection import connection_kwargs
+from groundwire.streams.runtime.log_ends import log_ends
 from groundwire.streams.runtime.publisher import MAX_BATCH_BYTES, MAX_REQUEST_BYTES
 
 # Which group reads a topic to its end.
@@ -102,12 +103,7 @@ async def _places(settings: Settings) -> tuple[dict[TopicPartition, int], dict[T
     """Where each group goes on, and where each topic ends."""
     topics = [spec for spec, _ in READ_BY] + [REPLIES, DEAD_LETTERS]
     partitions = [TopicPartition(spec.name, number) for spec in topics for number in range(spec.partitions)]
-    consumer = AIOKafkaConsumer(**connection_kwargs(settings), enable_auto_commit=False)
-    await consumer.start()
-    try:
-        ends = await consumer.end_offsets(partitions)
-    finally:
-        await consumer.stop()
+    ends = await log_ends(settings, partitions)
     starts: dict[TopicPartition, int] = {}
     admin = AIOKafkaAdminClient(**connection_kwargs(settings))
     await admin.start()

@@ -26,6 +26,7 @@ from groundwire.schemas.topics import DEAD_LETTERS, TopicSpec
 from groundwire.streams.runtime.connection import connection_kwargs, is_member, membership_kwargs
 from groundwire.streams.runtime.inbound import inbound
 from groundwire.streams.runtime.liveness import Sight, watch
+from groundwire.streams.runtime.log_ends import log_ends
 from groundwire.streams.runtime.publisher import MAX_REQUEST_BYTES, Publisher
 from groundwire.streams.runtime.topics_admin import cluster_facts
 
@@ -133,7 +134,7 @@ class BatchSink:
         partitions = [TopicPartition(self._topic.name, number) for number in sorted(found)]
         consumer.assign(partitions)
         first = await consumer.beginning_offsets(partitions)
-        end = await consumer.end_offsets(partitions)
+        end = await log_ends(self._settings, partitions)
         positions = self._positions()
         for partition in partitions:
             known_log = await consumer.committed(partition) is not None
@@ -158,7 +159,8 @@ class BatchSink:
                 positions = [await consumer.position(partition) for partition in partitions]
         except (KafkaError, TimeoutError):
             return None
-        return Sight(lag=sum(ends.values()) - sum(positions), progress=sum(positions))
+        lag = sum(max(0, ends[partition] - at) for partition, at in zip(partitions, positions, strict=True))
+        return Sight(lag=lag, progress=sum(positions))
 
     async def _collect(self, consumer: AIOKafkaConsumer) -> None:
         wait_ms = POLL_MS

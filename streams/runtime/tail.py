@@ -14,6 +14,7 @@ from groundwire.schemas.record import InboundRecord
 from groundwire.schemas.settings import Settings
 from groundwire.streams.runtime.connection import connection_kwargs
 from groundwire.streams.runtime.inbound import inbound
+from groundwire.streams.runtime.log_ends import log_ends
 from groundwire.streams.runtime.publisher import MAX_REQUEST_BYTES
 from groundwire.streams.runtime.reseat import reseat
 
@@ -48,7 +49,7 @@ async def read_tail(
             await consumer.start()
             partitions = [TopicPartition(topic, number) for number in sorted(numbers)]
             consumer.assign(partitions)
-            end = await consumer.end_offsets(partitions)
+            end = await log_ends(settings, partitions)
             start = await _start_offsets(consumer, partitions, end, since_ms)
             share = max(1, max_records // len(partitions))
             for partition in partitions:
@@ -75,7 +76,7 @@ async def follow(
             found = await consumer._client._wait_on_metadata(topic)
             partitions = [TopicPartition(topic, number) for number in sorted(found)]
             consumer.assign(partitions)
-            end = await consumer.end_offsets(partitions)
+            end = await log_ends(settings, partitions)
             start = await _start_offsets(consumer, partitions, end, since_ms)
             for partition in partitions:
                 consumer.seek(partition, positions.get(partition, start[partition]))

@@ -205,7 +205,8 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
                 positions = [await self._kafka.position(partition) for partition in partitions]
         except (KafkaError, TimeoutError):
             return None
-        return Sight(lag=sum(ends.values()) - sum(positions), progress=sum(positions))
+        lag = sum(max(0, ends[partition] - at) for partition, at in zip(partitions, positions, strict=True))
+        return Sight(lag=lag, progress=sum(positions))
 
     async def verify_all_partitions_active(self) -> None:
         """Faust's own check writes a page of advice for every idle partition; ours is liveness.py."""

@@ -13,6 +13,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import REQUESTS, TOPICS, TopicSpec
 from groundwire.streams.runtime.app import PipelineApp
+from groundwire.streams.runtime.log_ends import log_ends
 from groundwire.streams.runtime.sink import BatchSink
 from groundwire.streams.runtime.topics_admin import ensure_topics
 
@@ -84,12 +85,7 @@ async def take(settings: Settings, topic: str, count: int, patience_s: float = P
 
 async def count(settings: Settings, topic: TopicSpec) -> int:
     """How many records a topic holds."""
-    consumer = AIOKafkaConsumer(bootstrap_servers=settings.brokers)
-    await consumer.start()
-    try:
-        return sum((await consumer.end_offsets(_partitions(topic))).values())
-    finally:
-        await consumer.stop()
+    return sum((await log_ends(settings, _partitions(topic))).values())
 
 
 async def committed(settings: Settings, group: str, topic: TopicSpec) -> list[int]:
