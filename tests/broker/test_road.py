@@ -11,8 +11,11 @@ from typing import Any
 
 import psutil
 import pytest
+from mcp import Client, StdioServerParameters
 
-from tests.broker.system import RawClient, Up
+from groundwire.schemas.settings import Settings
+from groundwire.streams.faces.mcp import build_server
+from tests.broker.system import GROUNDWIRE, RawClient, Up
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +207,30 @@ async def test_a_crashed_worker_is_started_again(up: Up) -> None:
     async with RawClient(up.brokers) as client:
         reply = await client.ask("what happens to a request when its worker dies", timeout_s=60, patience_s=80)
     assert reply["status"] == "grounded"
+
+
+async def test_an_agent_searches_through_the_mcp_tool(up: Up) -> None:
+    server = StdioServerParameters(
+        command=GROUNDWIRE[0], args=[*GROUNDWIRE[1:], "mcp"], env=up.environ, cwd=str(up.home)
+    )
+    async with Client(server, read_timeout_seconds=60) as agent:
+        tools = (await agent.list_tools()).tools
+        assert [tool.name for tool in tools] == ["web_search"]
+        assert tools[0].output_schema is not None
+        found = await agent.call_tool("web_search", {"query": "what is the tallest mountain on earth", "depth": 2})
+        assert not found.is_error
+        answer = found.structured_content
+        assert answer is not None and answer["status"] == "grounded"
+        assert 1 <= len(answer["results"]) <= 2
+        text = found.content[0].text
+        assert text == answer["context"] and answer["results"][0]["url"] in text
+        refused = await agent.call_tool("web_search", {"query": "x", "freshness": "now"})
+        assert refused.is_error
+
+
+async def test_the_mcp_tool_says_what_to_start_when_nothing_runs(tmp_path: Path) -> None:
+    server = build_server(Settings(home=tmp_path))
+    async with Client(server) as agent:
+        found = await agent.call_tool("web_search", {"query": "anybody there"})
+    assert found.is_error
+    assert "groundwire up" in found.content[0].text
