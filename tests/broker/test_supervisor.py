@@ -119,9 +119,11 @@ async def test_what_is_started_is_found_and_works_and_a_second_one_is_turned_awa
         assert found.embedded
         assert found.brokers == one.brokers.brokers
         assert str(found.sandbox).startswith("http://127.0.0.1:")
-        assert any("ready" in line for name, line in one.lines if name == "lake-writer"), (
-            "children's lines are passed on"
-        )
+
+        async def its_lines_are_passed_on() -> bool:
+            return any("ready" in line for name, line in one.lines if name == "lake-writer")
+
+        await eventually(its_lines_are_passed_on)
         with pytest.raises(AlreadyRunning, match=found.brokers):
             async with up(settings):
                 pass
