@@ -154,7 +154,7 @@ class Provider:
             status_code=read.status or answer.status,
             latency_ms=_since(started),
             cost=read.cost,
-            content_type=content_type,
+            content_type=self._redact(content_type)[:MAX_REASON_CHARS],
             body=read.body if 200 <= answer.status < 300 or read.outcome == "empty" else None,
             body_bytes=len(answer.body),
             results=read.results,
@@ -259,5 +259,5 @@ def _storage(spec: ProviderSpec, settings: ProviderSettings) -> StorageTerms:
         max_ttl_s=max_ttl_s,
         shareable=own.shareable if override.shareable is None else override.shareable,
         terms_url=own.terms_url,
-        read_on=own.read_on,
+        read_on=own.as_of if own.basis == "terms" else None,
     )

@@ -347,7 +347,10 @@ class StorageSpec(_Part):
     max_ttl_s: int = Field(default=0, ge=0)
     shareable: bool = Field(default=False, description="True: an answer paid by one tenant may serve another.")
     terms_url: str | None = None
-    read_on: str | None = Field(default=None, description="ISO day on which the terms were read; null: not read.")
+    as_of: str | None = Field(default=None, description="ISO day of what stands here.")
+    basis: Literal["terms", "reports"] = Field(
+        default="reports", description="terms: read at the vendor's own page; reports: what others say of it."
+    )
     note: str | None = None
 
 

@@ -272,6 +272,18 @@ async def test_a_public_name_that_resolves_to_a_private_address_is_not_called(mo
     await client.aclose()
 
 
+async def test_a_host_that_the_operator_named_may_be_private(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def resolve(_: object, host: str, port: int, *__: object, **___: object) -> list[dict[str, object]]:
+        return [{"hostname": host, "host": "127.0.0.1", "port": port, "family": 2, "proto": 0, "flags": 0}]
+
+    monkeypatch.setattr(http_module.ThreadedResolver, "resolve", resolve)
+    client = HttpClient(max_answer_bytes=1000, trusted_hosts=frozenset({"search.example"}))
+    async with serving(hello) as base:
+        answer = await client.send(get(base.replace("127.0.0.1", "search.example")), 5.0)
+    assert answer.status == 200
+    await client.aclose()
+
+
 async def test_a_name_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     async def resolve(*_: object, **__: object) -> list[dict[str, object]]:
         raise OSError("no such host")
@@ -311,6 +323,13 @@ async def test_a_header_can_not_be_smuggled_in(client: HttpClient, value: str) -
         with pytest.raises((Unsendable, WireError)) as caught:
             await client.send(HttpRequest("GET", base, {"X-Key": value}), 5.0)
     assert "Evil" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["ftp://vendor.example/", "https:///path"])
+async def test_an_address_that_can_not_be_called(client: HttpClient, url: str) -> None:
+    with pytest.raises((WireError, Unsendable)) as caught:
+        await client.send(get(url), 5.0)
+    assert "path" not in str(caught.value)
 
 
 async def test_a_request_shows_no_headers_when_it_is_printed() -> None:

@@ -43,7 +43,8 @@ price:
     - {usd_per_1000: "3"}
 rate: {requests_per_s: 4, max_concurrency: 2}
 timeout_s: 3
-storage: {allowed: true, max_ttl_s: 100, shareable: true, terms_url: "https://acme.example/terms", read_on: "2026-11-01"}
+storage:
+  {allowed: true, max_ttl_s: 100, shareable: true, terms_url: "https://acme.example/terms", as_of: "2026-11-01", basis: terms}
 """
 
 
@@ -197,6 +198,7 @@ async def test_the_files_defaults_hold_without_settings(spec: ProviderSpec) -> N
     provider = acme(spec, Line(GOOD))
     assert (provider.timeout_s, provider.requests_per_s, provider.max_concurrency) == (3, 4, 2)
     assert (provider.storage.allowed, provider.storage.max_ttl_s, provider.storage.shareable) == (True, 100, True)
+    assert provider.storage.read_on == "2026-11-01"
     assert provider.clamp_depth(20) == 10
     assert provider.clamp_depth(3) == 3
 

@@ -182,8 +182,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_norway_is_no_boolean_and_a_day_is_a_text(tmp_path: Path) -> None:
-    text = GOOD + "locale: {country: {map: {no: norway, off: x}}}\nstorage: {read_on: 2026-11-01}\n"
+    text = GOOD + "locale: {country: {map: {no: norway, off: x}}}\nstorage: {as_of: 2026-11-01}\n"
     (tmp_path / "acme.yaml").write_text(text)
     spec = load_spec_file(tmp_path / "acme.yaml")
     assert spec.locale.country.map == {"no": "norway", "off": "x"}
-    assert spec.storage.read_on == "2026-11-01"
+    assert spec.storage.as_of == "2026-11-01"
