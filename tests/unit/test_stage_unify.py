@@ -1,6 +1,7 @@
 """unify: a payload becomes a reply, its event and a cache entry."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from groundwire.schemas.topics import CACHE_WRITES, EVENTS, PAYLOADS
 from groundwire.streams.stages.normalize import Normalize
 from groundwire.streams.stages.unify import Unify
 from tests.unit.stage_fakes import (
+    KEEP_A_WEEK,
     KEEP_NOTHING,
     NOON_MS,
     FakeDirectory,
@@ -199,7 +201,7 @@ def test_nothing_is_stored_when_the_caller_the_terms_or_a_ttl_forbid_it(
 def test_storage_forbidden_since_the_request_was_planned_is_respected() -> None:
     bench = Bench()
     plan = bench.plan()
-    bench.providers[0].storage = KEEP_NOTHING
+    bench.providers[0].storage = replace(KEEP_A_WEEK, allowed=False)
     assert writes_of(bench.run(paid(plan, OK, answer=raw()))) == []
 
 
