@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from groundwire.lake import scan
 from groundwire.lake.events.compaction import compact
+from groundwire.lake.events.staging import Staging
 from groundwire.lake.events.tables import ATTEMPTS, REQUESTS, Table
 from groundwire.lake.events.writer import EventWriter, write_parquet
 from groundwire.lake.reports.report import build_report
@@ -92,14 +93,15 @@ def _best(repeats: int, step: Callable[[], object]) -> float:
 def _fill(lake: Path, requests: int, days: int, files_a_day: int) -> None:
     random = np.random.default_rng(7)
     rows = requests // (days * files_a_day)
+    staging = Staging(lake)
     for day in range(days):
         for number in range(files_a_day):
             start = FIRST_DAY + timedelta(days=day, seconds=80_000 * number / files_a_day)
             for table in (REQUESTS, ATTEMPTS):
                 folder = lake / table.name / f"date={start:%Y-%m-%d}"
-                folder.mkdir(parents=True, exist_ok=True)
-                with (folder / f"bench-{number}.parquet").open("wb") as file:
-                    write_parquet(file, table, [_columns(table, rows, start, random)])
+                with staging.file(folder, f"bench-{number}") as file:
+                    write_parquet(file.content, table, [_columns(table, rows, start, random)])
+    staging.close()
 
 
 def _columns(table: Table, rows: int, start: datetime, random: np.random.Generator) -> pa.Table:

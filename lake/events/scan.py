@@ -150,10 +150,14 @@ class TableReader:
         """
         if len(days) < 2:
             return None
-        ids = pl.concat([self._read_day(day, ["event_id"])["event_id"].drop_nulls().hash().unique() for day in days])
+        by_day = [self._read_day(day, ["event_id"])["event_id"].drop_nulls().hash() for day in days]
+        ids = pl.concat(by_day)
         if ids.n_unique() == ids.len():
             return None
+        ids = pl.concat([day_ids.unique() for day_ids in by_day])
         doubled = ids.filter(ids.is_duplicated()).unique()
+        if doubled.is_empty():
+            return None
         copies = [
             self._read_day(day, rank_columns(self._table))
             .filter(pl.col("event_id").hash().is_in(doubled.implode()))
