@@ -36,8 +36,8 @@ def compact(context: typer.Context, as_json: Json = False) -> None:
         f"{done.days} days: {done.files_before:,} files → {done.files_after:,}, {done.rows:,} rows, "
         f"{done.doubled_rows:,} copies dropped, {done.bytes_before:,} → {done.bytes_after:,} bytes"
     )
-    for left in done.left_out:
-        out.print(f"[yellow]left out[/] {plain(str(left))}")
+    for file, reason in done.left_out.items():
+        out.print(f"[yellow]left out[/] {plain(file)}: {plain(reason)}", soft_wrap=True)
 
 
 @app.command()
