@@ -158,12 +158,16 @@ class HttpClient:
             ttl_dns_cache=60,
             keepalive_timeout=30,
         )
-        return aiohttp.ClientSession(
+        session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(),
             auto_decompress=False,
         )
+        # aiohttp sends a GET a second time by itself when a connection that was kept open breaks, and offers no public way to
+        # say no. The vendor may have billed the first: whether to ask again is for the chain to decide, and to book.
+        session._retry_connection = False
+        return session
 
     def _refuse_private(self, url: str) -> None:
         host = urlsplit(url).hostname or ""

@@ -127,6 +127,36 @@ async def test_a_connection_that_is_closed_at_once_may_have_been_billed(client: 
     assert (error.kind, error.reached) == ("transport", True)
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_kept_connection_that_breaks_is_one_call_on_the_wire_and_not_two(
+    client: HttpClient, method: str
+) -> None:
+    calls = 0
+
+    async def answer_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """The first call on the connection is answered and the line kept; the second is read, and the line cut."""
+        nonlocal calls
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            for answered in (True, False):
+                await reader.readuntil(b"\r\n\r\n")
+                calls += 1
+                if answered:
+                    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+                    await writer.drain()
+        writer.transport.abort()
+
+    server = await asyncio.start_server(answer_once, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    request = HttpRequest(method, url, {})
+    async with server:
+        assert (await client.send(request, 5.0)).status == 200
+        error = await fails(client, request)
+        assert (error.kind, error.reached, calls) == ("transport", True, 2)
+        # The client is none the worse for it: the next call has a line of its own.
+        assert (await client.send(request, 5.0)).status == 200
+        assert calls == 3
+
+
 async def test_nobody_listening_costs_nothing(client: HttpClient) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
