@@ -37,8 +37,10 @@ Handler = Callable[[InboundRecord], Awaitable[Sequence[OutboundRecord]]]
 
 GROUP_PREFIX = "groundwire."
 COMMIT_INTERVAL_S = 0.5
-FETCH_MAX_WAIT_MS_EMBEDDED = 5  # it waits half of this when a fetch finds nothing
-FETCH_MAX_WAIT_MS = 500
+# The embedded broker sleeps half of it when a fetch finds nothing, whatever comes meanwhile. A Kafka answers at once.
+FETCH_WAIT_MS_EMBEDDED = 2
+IDLE_FETCH_WAIT_MS_EMBEDDED = 20
+FETCH_WAIT_MS = 500
 # Of the rebalance timeout: what is left is for committing and joining again.
 DRAIN_SHARE_OF_REBALANCE = 0.6
 DRAIN_AT_STOP_S = 8.0
@@ -139,11 +141,14 @@ class PipelineApp:
 
     def _build(self, *, embedded: bool) -> TunedFaust:
         kafka = self._settings.kafka
-        default_wait_ms = FETCH_MAX_WAIT_MS_EMBEDDED if embedded else FETCH_MAX_WAIT_MS
+        waits_ms = (FETCH_WAIT_MS_EMBEDDED, IDLE_FETCH_WAIT_MS_EMBEDDED) if embedded else (FETCH_WAIT_MS, FETCH_WAIT_MS)
+        if kafka.fetch_max_wait_ms is not None:
+            waits_ms = (kafka.fetch_max_wait_ms, kafka.fetch_max_wait_ms)
         tuning = Tuning(
             settings=self._settings,
             group=self.group,
-            fetch_max_wait_ms=kafka.fetch_max_wait_ms or default_wait_ms,
+            fetch_wait_ms=waits_ms[0],
+            idle_fetch_wait_ms=waits_ms[1],
             embedded=embedded,
             acks=self._acks,
             publisher=self._publisher,

@@ -19,6 +19,7 @@ from aiokafka.errors import (
     RecordListTooLargeError,
     TopicAuthorizationFailedError,
 )
+from aiokafka.partitioner import murmur2
 
 from groundwire.schemas.record import OutboundRecord
 from groundwire.schemas.settings import Settings
@@ -37,7 +38,8 @@ METADATA_POLL_S = 0.2
 # A topic that was just made may not be in the first answer.
 ABSENT_AFTER_DENIALS = 2
 ABSENT_FOR_S = 10.0
-MAX_ABSENT = 1_000
+MAX_REMEMBERED = 1_000
+COUNTS_FOR_S = 30.0
 
 # Nothing becomes right by trying again.
 REFUSALS = (MessageSizeTooLargeError, RecordListTooLargeError, TopicAuthorizationFailedError, InvalidTopicError)
@@ -67,6 +69,8 @@ class Publisher:
         self._closing = False
         self._idempotent = True
         self._own_topics = frozenset(spec.name for spec in TOPICS)
+        self._counts: dict[str, int] = {}
+        self._counted_at = 0.0
         self._absent: dict[str, float] = {}
 
     async def start(self, *, idempotent: bool = True) -> None:
@@ -103,46 +107,66 @@ class Publisher:
         producer = self._producer
         if producer is None:
             raise ProducerClosed
-        return len(await self._known_partitions(producer, topic)) or None
+        return await self._count(producer, topic) or None
+
+    async def _count(self, producer: AIOKafkaProducer, topic: str) -> int:
+        """How many partitions a topic has, 0 when there is no such topic. Remembered: aiokafka makes a set for each answer."""
+        count = len(await self._known_partitions(producer, topic))
+        if count:
+            self._counts[topic] = count
+        return count
+
+    def _forget_old_counts(self) -> None:
+        if time.monotonic() - self._counted_at > COUNTS_FOR_S or len(self._counts) >= MAX_REMEMBERED:
+            self._counts.clear()
+            self._counted_at = time.monotonic()
 
     async def _send(self, producer: AIOKafkaProducer, records: Sequence[OutboundRecord]) -> list[OutboundRecord]:
         """Send and wait; gives back what has to be sent again."""
-        futures: list[asyncio.Future[Any]] = []
-        sent: list[OutboundRecord] = []
+        sent: list[tuple[OutboundRecord, asyncio.Future[Any]]] = []
         again: list[OutboundRecord] = []
+        refused: PublishRefused | None = None
         replace = False
-        cluster = producer.client.cluster
+        self._forget_old_counts()
         for record in records:
-            known = cluster.partitions_for_topic(record.topic) or await self._known_partitions(producer, record.topic)
-            target = record.topic if known else self._settings.reply.default_topic
-            if not known:
-                log.warning("there is no such topic: sent to the default reply topic", topic=record.topic)
-            partition = record.partition if record.partition in known else None
             try:
-                future = await producer.send(
-                    target, record.value, key=record.key, partition=partition, headers=list(record.headers)
-                )
+                sent.append((record, await self._hand_over(producer, record)))
             except REFUSALS as error:
-                raise PublishRefused(record, str(error) or type(error).__name__) from None
+                refused = PublishRefused(record, str(error) or type(error).__name__)
+            except AssertionError:  # aiokafka's word for a partition that is no longer there
+                self._counts.clear()
+                again.append(record)
             except KafkaError as error:
                 again.append(record)
                 replace = replace or not error.retriable
-            else:
-                futures.append(future)
-                sent.append(record)
-        for record, future in zip(sent, futures, strict=True):
+        for record, future in sent:
             try:
                 await future
             except REFUSALS as error:
-                raise PublishRefused(record, str(error) or type(error).__name__) from None
+                refused = PublishRefused(record, str(error) or type(error).__name__)
             except KafkaError as error:
                 again.append(record)
                 # Not retriable: the broker has forgotten the producer (it was replaced by an empty one, or lost our
                 # sequence), and no later record of this producer would be taken either.
                 replace = replace or not error.retriable
+        if refused is not None:
+            raise refused
         if again:
             await (self._replace(producer) if replace else asyncio.sleep(RETRY_BACKOFF_MS / 1000))
         return again
+
+    async def _hand_over(self, producer: AIOKafkaProducer, record: OutboundRecord) -> "asyncio.Future[Any]":
+        count = self._counts.get(record.topic) or await self._count(producer, record.topic)
+        target = record.topic if count else self._settings.reply.default_topic
+        if not count:
+            log.warning("there is no such topic: sent to the default reply topic", topic=record.topic)
+        partition = record.partition
+        if partition is None or not 0 <= partition < count:
+            partition = _placed_by(record.key, count) if record.key is not None and count else None
+        sending: asyncio.Future[Any] = await producer.send(
+            target, record.value, key=record.key, partition=partition, headers=list(record.headers)
+        )
+        return sending
 
     async def _known_partitions(self, producer: AIOKafkaProducer, topic: str) -> set[int]:
         """The partitions of a topic; empty when the broker says, twice, that there is no such topic.
@@ -186,7 +210,7 @@ class Publisher:
         return await self._refreshed(client, topic) if listed else set()
 
     def _remember_absent(self, topic: str) -> None:
-        if len(self._absent) >= MAX_ABSENT:
+        if len(self._absent) >= MAX_REMEMBERED:
             self._absent.clear()
         self._absent[topic] = time.monotonic() + ABSENT_FOR_S
 
@@ -228,3 +252,11 @@ class Publisher:
             except (KafkaError, OSError):
                 await asyncio.sleep(NEW_PRODUCER_BACKOFF_S)
         await broken.stop()
+        await asyncio.sleep(
+            NEW_PRODUCER_BACKOFF_S
+        )  # whatever the broker has against us, it is not asked in a tight loop
+
+
+def _placed_by(key: bytes, partitions: int) -> int:
+    """As every Kafka client places a key, so that equal keys of other producers meet ours."""
+    return int((murmur2(key) & 0x7FFFFFFF) % partitions)

@@ -12,6 +12,7 @@ Faust lets an app bring its own transport, and a transport its own consumer and 
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ import structlog
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.errors import ConsumerStoppedError, IllegalStateError, KafkaError
 from aiokafka.structs import OffsetAndMetadata, TopicPartition
+from faust.events import Event
 from faust.sensors import Monitor
 from faust.transport.consumer import Consumer
 from faust.transport.drivers.aiokafka import Producer, Transport
@@ -41,6 +43,8 @@ SIGHT_TIMEOUT_S = 5.0
 PARTITION_FETCH_BYTES = 1024 * 1024
 FETCH_BYTES = 8 * 1024 * 1024
 RETRY_BACKOFF_MS = 50
+IDLE_AFTER_S = 2.0
+GETMANY_TIMEOUT_S = 0.5
 
 # Faust logs under the name of the module that a service's class is from; this one is ours.
 FAUST_LOGGER = logging.getLogger("faust.tuned")
@@ -54,7 +58,8 @@ class Tuning:
 
     settings: Settings
     group: str
-    fetch_max_wait_ms: int
+    fetch_wait_ms: int
+    idle_fetch_wait_ms: int
     embedded: bool
     acks: ContiguousAcks
     publisher: Publisher
@@ -72,6 +77,7 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
     async def on_start(self) -> None:
         tuning: Tuning = self.app.tuning
         self._committing = asyncio.Lock()
+        self._last_record_at = time.monotonic()
         self._kafka = aiokafka.AIOKafkaConsumer(
             **connection_kwargs(tuning.settings),
             **membership_kwargs(tuning.settings, embedded=tuning.embedded),
@@ -80,7 +86,7 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
             partition_assignment_strategy=[RoundRobinPartitionAssignor],
             enable_auto_commit=False,
             auto_offset_reset="earliest",
-            fetch_max_wait_ms=tuning.fetch_max_wait_ms,
+            fetch_max_wait_ms=tuning.fetch_wait_ms,
             max_partition_fetch_bytes=PARTITION_FETCH_BYTES,
             fetch_max_bytes=FETCH_BYTES,
             max_poll_records=self.app.conf.broker_max_poll_records,
@@ -116,14 +122,24 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
             found = await self._kafka.getmany(*wanted, timeout_ms=int(timeout * 1000))
         except IllegalStateError:  # a rebalance took one of them meanwhile
             return {}
+        self._choose_fetch_wait(bool(found))
         return {TP(*partition): records for partition, records in found.items()}
+
+    def _choose_fetch_wait(self, found: bool) -> None:
+        """A broker that sleeps through a fetch's wait is asked often while there is work, and seldom when there is none."""
+        now = time.monotonic()
+        if found:
+            self._last_record_at = now
+        tuning: Tuning = self.app.tuning
+        is_idle = now - self._last_record_at > IDLE_AFTER_S
+        self._kafka._fetcher._fetch_max_wait_ms = tuning.idle_fetch_wait_ms if is_idle else tuning.fetch_wait_ms
 
     async def _drain_messages(self, fetcher: Any) -> None:
         """Faust's loop from fetches to agents, without the two tasks that Faust makes for every record."""
         deliver = self.callback
         try:
             while not (self.should_stop or fetcher.should_stop):
-                async for _, message in self.getmany(timeout=1.0):
+                async for _, message in self.getmany(timeout=GETMANY_TIMEOUT_S):
                     await deliver(message)
         except (ConsumerStoppedError, asyncio.CancelledError):
             if not self.app.should_stop:  # then this is how the loop ends
@@ -297,6 +313,16 @@ class PublisherService(Producer):  # type: ignore[misc]
 class TunedTransport(Transport):  # type: ignore[misc]
     Consumer = LoopConsumer
     Producer = PublisherService
+
+
+class RawSchema(faust.Schema):  # type: ignore[misc]
+    """Records as they are: handlers read them, and know what to do with one that can't be read."""
+
+    def compile(self, app: faust.App, **_: Any) -> Callable[..., Awaitable[Event]]:
+        async def decode(message: ConsumerMessage, *, propagate: bool = False) -> Event:  # noqa: ARG001 - nothing can fail
+            return Event(app, None, message.value, None, message)
+
+        return decode
 
 
 class QuietMonitor(Monitor):  # type: ignore[misc]
