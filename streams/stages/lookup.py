@@ -106,10 +106,10 @@ class LookupStage:
                 return None
             if entry is None:
                 continue
-            if entry.expires_at_ms > visit.now_ms:
-                if _young_enough(visit, entry):
-                    return _Hit(step, entry)
-            elif visit.stale is None and _young_enough(visit, entry):
+            if _may_serve(visit, entry):
+                return _Hit(step, entry)
+            past = entry.expires_at_ms <= visit.now_ms
+            if past and visit.stale is None and _young_enough(visit, entry):
                 visit.stale = StaleAnswer(
                     provider=entry.provider,
                     results=entry.results,
@@ -140,12 +140,11 @@ class LookupStage:
                         visit.now_ms,
                         stored_since_ms=oldest_ms,
                     )
-                    if (
-                        match is not None
-                        and match.entry.expires_at_ms > visit.now_ms
-                        and _young_enough(visit, match.entry)
-                    ):
-                        return _Hit(step, match.entry, match)
+                    if match is None or not _may_serve(visit, match.entry):
+                        continue
+                    # The same question's own answer came in while meaning was looked for.
+                    same = match.entry.cache_key == step.cache_key
+                    return _Hit(step, match.entry, None if same else match)
         except TimeoutError:
             visit.warnings.append(
                 f"the semantic tier took longer than {self._semantic_timeout_s * 1000:.0f} ms: taken as a miss"
@@ -207,6 +206,10 @@ class LookupStage:
 
     def _elapsed_ms(self, visit: _Visit) -> float:
         return (self._timer() - visit.started) * 1000
+
+
+def _may_serve(visit: _Visit, entry: CacheEntry) -> bool:
+    return entry.expires_at_ms > visit.now_ms and _young_enough(visit, entry)
 
 
 def _young_enough(visit: _Visit, entry: CacheEntry) -> bool:

@@ -117,12 +117,23 @@ async def test_every_provider_is_asked_exactly_before_any_is_asked_by_meaning() 
 async def test_meaning_is_asked_in_chain_order_with_one_embedding() -> None:
     desk = Desk()
     plan = desk.plan()
-    desk.semantic.matches["beta"] = Match(entry_for(plan, 1, normalized_query="tables of tides"))
+    desk.semantic.matches["beta"] = Match(entry_for(plan, 1, normalized_query="tables of tides", cache_key="other"))
     reply = reply_of(await desk.look(plan))
     assert reply.cache is not None
     assert (reply.provider, reply.cache.outcome, reply.cache.matched_query) == ("beta", "semantic", "tables of tides")
     assert [asked[1] for asked in desk.semantic.asked] == ["alpha", "beta"]
     assert desk.embedder.texts == ["tide tables"]
+
+
+async def test_an_answer_that_came_in_while_meaning_was_looked_for_is_an_exact_hit() -> None:
+    desk = Desk()
+    plan = desk.plan()
+    desk.semantic.matches["alpha"] = Match(entry_for(plan))
+    outputs = await desk.look(plan)
+    receipt = reply_of(outputs).cache
+    assert receipt is not None
+    assert (receipt.outcome, receipt.matched_query, receipt.similarity) == ("exact", None, None)
+    assert writes_of(outputs) == []
 
 
 async def test_a_live_question_is_never_answered_by_another_one() -> None:

@@ -192,6 +192,11 @@ def test_a_reply_partition_that_does_not_exist_is_placed_by_key_with_a_warning(p
     assert "partition" in " ".join(plan.warnings)
 
 
+def test_a_reply_partition_without_a_topic_is_one_of_the_default_topics() -> None:
+    assert plan_of(send({"query": "a"}, (("reply-partition", b"7"),))).address.partition == 7
+    assert plan_of(send({"query": "a"}, (("reply-partition", b"8"),))).address.partition is None
+
+
 def test_a_negative_spring_partition_is_placed_by_key() -> None:
     headers = (("kafka_replyTopic", b"search.replies.v1"), ("kafka_replyPartition", b"\xff\xff\xff\xff"))
     assert plan_of(send({"query": "a"}, headers)).address.partition is None
