@@ -25,6 +25,7 @@ from groundwire.schemas.record import OutboundRecord
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import TOPICS
 from groundwire.streams.runtime.connection import connection_kwargs
+from groundwire.streams.runtime.failpoints import failpoint
 
 log = structlog.get_logger(__name__)
 
@@ -95,12 +96,16 @@ class Publisher:
 
         Raises PublishRefused for a record that can never be taken; ProducerClosed after `stop`.
         """
+        for record in records:
+            failpoint(f"before-publish:{record.topic}")
         left: Sequence[OutboundRecord] = records
         while left:
             producer = self._producer
             if producer is None:
                 raise ProducerClosed
             left = await self._send(producer, left)
+        for record in records:
+            failpoint(f"after-publish:{record.topic}")
 
     async def partitions(self, topic: str) -> int | None:
         """How many partitions a topic has; None when there is no such topic."""

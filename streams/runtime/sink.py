@@ -24,6 +24,7 @@ from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import DEAD_LETTERS, TopicSpec
 from groundwire.streams.runtime.connection import connection_kwargs, is_member, membership_kwargs
+from groundwire.streams.runtime.failpoints import failpoint
 from groundwire.streams.runtime.inbound import inbound
 from groundwire.streams.runtime.liveness import Sight, watch
 from groundwire.streams.runtime.log_ends import log_ends
@@ -188,6 +189,7 @@ class BatchSink:
             refused = await self._write_until_durable(batch, stop)
             if refused is None:
                 return  # told to stop before it would go in: not committed, so read again
+            failpoint(f"after-batch:{self.role}")
             if refused:
                 await self._publisher.publish([self._dead_letter(record, error) for record, error in refused])
             await self._commit(consumer, batch)

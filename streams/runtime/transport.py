@@ -32,6 +32,7 @@ from faust.types import TP, ConsumerMessage
 from groundwire.schemas.settings import Settings
 from groundwire.streams.runtime.acks import ContiguousAcks, Partition
 from groundwire.streams.runtime.connection import connection_kwargs, is_member, membership_kwargs
+from groundwire.streams.runtime.failpoints import failpoint
 from groundwire.streams.runtime.liveness import Sight
 from groundwire.streams.runtime.publisher import Publisher
 
@@ -174,6 +175,7 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
             offsets = {partition: at for partition, at in acks.committable().items() if partition in assignment}
             if not offsets or not is_member(self._kafka):
                 return False
+            failpoint("before-commit")
             if not await self._commit({TP(*partition): at for partition, at in offsets.items()}):
                 return False
             acks.committed(offsets)
@@ -198,6 +200,7 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
         self.app.flow_control.suspend()
         self.app.flow_control.clear()
         await tuning.drain()
+        failpoint("in-rebalance")
         await self.commit()
         partitions = frozenset(map(tuple, revoked))
         tuning.acks.revoke(partitions)
