@@ -216,6 +216,7 @@ class _Run:
             return self._skip(step, refused), None
         outcome: CallOutcome | None = None
         number: int | None = None
+        asked = False
         try:
             if rate_wait_s > 0:
                 await asyncio.sleep(rate_wait_s)
@@ -228,10 +229,11 @@ class _Run:
                 self._result.short_of_time = True
                 outcome = _made_up("skipped", TOO_NEAR, 0.0, FREE)
             else:
+                asked = True
                 outcome = await self._outcome(provider, call, timeout_s)
         except asyncio.CancelledError:
             if number is not None:
-                self._settle(number, step, self._broken_off(provider, call, self._result.marks[number]))
+                self._settle(number, step, self._broken_off(provider, call, self._result.marks[number], asked=asked))
             raise
         finally:
             gate.leave(provider, tenant, call, outcome)
@@ -337,8 +339,12 @@ class _Run:
             hedged=mark.hedged,
         )
 
-    def _broken_off(self, provider: CallableProvider, call: ProviderCall, mark: AttemptMark) -> CallOutcome:
+    def _broken_off(
+        self, provider: CallableProvider, call: ProviderCall, mark: AttemptMark, *, asked: bool
+    ) -> CallOutcome:
         """The loser of a hedge: the vendor has the call and is likely to bill it, so it is booked at its list price."""
+        if not asked:
+            return _made_up("skipped", "another vendor answered before this one was asked", 0.0, FREE)
         price = provider.price_micro_usd(call)
         cost = UNKNOWN_COST if price is None else Cost(price, "price_list")
         latency_ms = float(self._chain.clock.now_ms() - mark.started_at_ms)

@@ -454,3 +454,17 @@ async def test_a_loser_of_unknown_price_is_booked_as_unknown() -> None:
     rig.directory.providers["alpha"].price = None
     result = await rig.run()
     assert (result.attempts[0].cost_micro_usd, result.attempts[0].cost_source) == (None, "unknown")
+
+
+async def test_a_hedge_that_was_not_yet_asked_costs_nothing() -> None:
+    hedge_is_to_begin = asyncio.Event()
+    rig = hedging_rig(once(hedge_is_to_begin, answered("alpha", "tide tables")), after(0, name="beta"))
+
+    async def began(marks: Sequence[AttemptMark]) -> None:
+        if marks[-1].hedged:
+            hedge_is_to_begin.set()
+            await asyncio.sleep(60)  # the mark is still on its way to the log
+
+    result = await rig.chain.run(rig.plan(), (), began)
+    assert receipt(result) == [("alpha", "ok"), ("beta", "skipped")]
+    assert (result.attempts[1].cost_micro_usd, rig.directory.providers["beta"].calls) == (0, [])
