@@ -22,6 +22,7 @@ from groundwire.streams.agents.announce import announce_providers
 from groundwire.streams.flow.clock import SystemClock
 from groundwire.streams.runtime.acks import Partition
 from groundwire.streams.runtime.app import PipelineApp
+from groundwire.streams.runtime.guards_file import Guards, Seen, keep_written
 from groundwire.streams.runtime.tail import follow, read_tail
 from groundwire.streams.stages.fetch import FetchStage
 
@@ -49,22 +50,29 @@ class FetchRole:
         self._app.add_agent(FETCHES.name, self._on_fetch, self._settings.window.fetch)
         self._app.on_rebalance(assigned=self._assigned, revoked=self._revoked)
         now_ms = self._clock.now_ms()
-        followers = [
+        beside = [
             asyncio.create_task(follow(self._settings, CACHE_WRITES.name, self._on_cache_writes, since_ms=now_ms)),
+            asyncio.create_task(keep_written(self._settings.home, self._guards)),
         ]
         if _budgets_are_set(self._settings):
             # The log of events is the memory of what was spent; how far it reaches back is its retention.
             since_ms = now_ms - BUDGET_MONTH_S * 1000
-            followers.append(
-                asyncio.create_task(follow(self._settings, EVENTS.name, self._on_events, since_ms=since_ms))
-            )
+            beside.append(asyncio.create_task(follow(self._settings, EVENTS.name, self._on_events, since_ms=since_ms)))
         try:
             await self._app.run(stop)
         finally:
-            for follower in followers:
-                follower.cancel()
-            await asyncio.gather(*followers, return_exceptions=True)
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
             await self._registry.aclose()
+
+    def _guards(self) -> Guards:
+        """A provider that was not asked yet has nothing against it."""
+        seen = {name: self._stage.seen(name) for name in self._registry.names()}
+        return {
+            name: Seen(one.breaker, one.under_way) if one is not None else Seen("closed", 0)
+            for name, one in seen.items()
+        }
 
     async def _on_fetch(self, record: InboundRecord) -> Sequence[OutboundRecord]:
         return await self._stage(record)

@@ -45,7 +45,7 @@ class RunFile:
             found = cls(**document)
         except (OSError, ValueError, TypeError):
             return None
-        return found if _is_alive(found.pid, found.started_at) else None
+        return found if is_alive(found.pid, found.started_at) else None
 
     def write(self, home: Path) -> None:
         """Whole or not at all: a reader never sees half of it."""
@@ -96,7 +96,8 @@ def sole_occupant(home: Path) -> Iterator[None]:
         lock.release()
 
 
-def _is_alive(pid: int, started_at: float) -> bool:
+def is_alive(pid: int, started_at: float) -> bool:
+    """Whether the process that had this id at that start is still there. Ids are used again."""
     try:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - started_at) < SAME_START_S

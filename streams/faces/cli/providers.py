@@ -5,8 +5,10 @@ The adapters and their HTTP client are imported where they are used: no other co
 
 import asyncio
 import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -14,6 +16,7 @@ from rich.table import Table
 from groundwire.streams.faces.cli.terminal import money, out, plain, print_json
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.session import Session
+from groundwire.streams.runtime.guards_file import read_guards
 
 if TYPE_CHECKING:
     from groundwire.adapters.check import FileCheck
@@ -26,41 +29,64 @@ app = typer.Typer(no_args_is_help=True, help="The search vendors: list, check, t
 def list_providers(
     context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
 ) -> None:
-    """List the providers: usable or skipped and why, price, limits, storage terms, routes.
+    """List the providers: key, breaker, rate, price, budget, what each can do, storage terms, routes.
+
+    Breakers are those of the fetch workers on this machine and state folder; what was spent is what the lake there knows.
 
     Example: [bold]groundwire providers list[/]
     """
+    from groundwire.lake.reports.spending import spent_by_provider  # brings Polars
     from groundwire.streams.faces.provider_rows import provider_rows  # brings the adapters and their HTTP client
 
     session: Session = context.obj
     settings = session.settings()
     registry = session.registry(settings)
-    rows = provider_rows(registry, settings)
+    guards = read_guards(settings.home)
+    rows = provider_rows(registry, settings, guards, spent_by_provider(settings.lake_path, datetime.now(UTC)))
     if as_json:
         print_json({"providers": rows, "problems": [str(problem) for problem in registry.problems]})
         return
-    table = Table()
-    for name in ("provider", "state", "price a call", "depth", "timeout", "kept for", "routes"):
-        table.add_column(name, overflow="fold")
+    table = Table.grid(padding=(0, 2, 0, 0))
     for row in rows:
-        state = (
-            "[green]usable[/]"
-            if row["unavailable"] is None
-            else f"[yellow]skipped[/] [dim]{plain(str(row['unavailable']))}[/]"
-        )
-        kept = f"{row['storage_max_ttl_s'] / 86_400:.0f} d" if row["storage_allowed"] else "not stored"
-        table.add_row(
-            str(row["provider"]),
-            state,
-            money(row["price_micro_usd"]),
-            f"≤ {row['max_depth']}",
-            f"{row['timeout_s']:g} s",
-            kept,
-            ", ".join(row["routes"]),
-        )
+        table.add_row(f"[bold]{row['provider']}[/]", " · ".join(_how_it_is(row)))
+        table.add_row("", f"[dim]{' · '.join(_what_it_can(row))}[/]")
     out.print(table)
+    if not guards:
+        out.print("[dim]Breakers are unknown: there is no fetch worker on this machine and state folder.[/]")
     for problem in registry.problems:
         out.print(f"[red]turned away[/] {plain(str(problem))}")
+
+
+def _how_it_is(row: dict[str, Any]) -> Iterator[str]:
+    """A provider's first line: can it be asked, how fast, for how much."""
+    yield "[green]usable[/]" if row["unavailable"] is None else f"[yellow]skipped[/] {plain(row['unavailable'])}"
+    if row["key"] == "present":
+        yield "key present"
+    if row["breaker"] != "unknown":
+        calls = f", {row['under_way']} under way" if row["under_way"] else ""
+        yield f"breaker {row['breaker'].replace('_', ' ')}{calls}"
+    yield f"{money(row['price_micro_usd'])} a call"
+    rate = f"{row['requests_per_s']:g}/s" if row["requests_per_s"] is not None else "no rate limit"
+    yield rate + (f", {row['max_concurrency']} at once" if row["max_concurrency"] is not None else "")
+    for word, period in (("today", "day"), ("this_month", "month")):
+        spent, budget = row[f"spent_{word}_micro_usd"], row[f"budget_per_{period}_micro_usd"]
+        of = "" if budget is None else f" of {money(budget)}"
+        if spent is not None:
+            yield f"{word.replace('_', ' ')} {money(spent)}{of}"
+        elif of:
+            yield f"budget a {period} {money(budget)}"
+
+
+def _what_it_can(row: dict[str, Any]) -> Iterator[str]:
+    """A provider's second line."""
+    can = row["capabilities"]
+    able = [what for what, how in can.items() if what != "text" and how != "–"]
+    yield f"can {', '.join(able)}" if able else "can no filters"
+    yield f"{'pages' if can['text'] == 'page' else 'snippets'}, at most {row['max_depth']}"
+    yield f"timeout {row['timeout_s']:g} s"
+    yield f"kept {row['storage_max_ttl_s'] / 86_400:g} d" if row["storage_allowed"] else "not stored"
+    if row["routes"]:
+        yield f"routes {', '.join(row['routes'])}"
 
 
 @app.command()
