@@ -1,15 +1,15 @@
 """What the checks on a pair of questions add up to."""
 
-import re
-from collections import Counter
 from dataclasses import dataclass, field
 
-_WORD = re.compile(r"\w+", re.UNICODE)
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*\s*(?:%|[a-zµ°$€£₩]{1,3}\b)?", re.IGNORECASE)
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|without|cannot|can't|don't|doesn't|isn't|aren't|won't|n't|off|closed|worst|after)\b|안 |못|않|없|말고",
-    re.IGNORECASE,
-)
+from groundwire.lake.cache.verifier import alignment, frames, korean_order, order, soft, tokens
+from groundwire.lake.cache.verifier.english import read as read_english
+from groundwire.lake.cache.verifier.english_inflection import is_past
+from groundwire.lake.cache.verifier.english_words import BOTH_VOICES, MANNER, UNDERLINING
+from groundwire.lake.cache.verifier.korean import read as read_korean
+from groundwire.lake.cache.verifier.reading import Item, Reading
+from groundwire.lake.cache.verifier.script import language_of
+from groundwire.lake.cache.verifier.strict import read as read_strict
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,36 +29,118 @@ class Verdict:
     checks: tuple[Check, ...]
     reason: str
     features: dict[str, float] = field(default_factory=dict)
+    language: str = "other"
+
+
+_READERS = {"en": read_english, "ko": read_korean, "other": read_strict}
+_KINDS = (("numbers", "number"), ("negation", "negation"), ("quantity", "quantity"), ("words", "word"))
 
 
 def verify(asked: str, stored: str, language: str | None = None) -> Verdict:
     """Check whether the answer stored for `stored` may serve `asked`. `language` (BCP-47) is a hint."""
-    del language
-    checks = (
-        _same("numbers", _numbers(asked), _numbers(stored)),
-        _same("negation", _negations(asked), _negations(stored)),
-        _same("direction", _common_order(asked, stored), _common_order(stored, asked)),
-    )
+    spoken = language_of(asked, language), language_of(stored, language)
+    if spoken[0] != spoken[1]:
+        check = Check("language", False, f"{spoken[0]} against {spoken[1]}")
+        return Verdict(False, (check,), f"language: {check.detail}")
+    if (cased := tokens.cased_code(asked) ^ tokens.cased_code(stored)) and asked.casefold() == stored.casefold():
+        check = Check("case", False, " ".join(sorted(cased)))
+        return Verdict(False, (check,), f"case: {check.detail}", language=spoken[0])
+    reader = _READERS[spoken[0]]
+    return _compare(reader(asked), reader(stored))
+
+
+def _compare(asked: Reading, stored: Reading) -> Verdict:
+    aligned = alignment.align(asked.items, stored.items)
+    checks = [Check("language", True, asked.language), _check_operators(asked, stored)]
+    question = frames.compare(asked, stored)
+    extra = soft.extra_words(asked, stored, aligned) if question.same else frozenset()
+    checks.extend(_check_kind(name, kind, aligned, extra) for name, kind in _KINDS)
+    checks.append(_check_light(aligned, asked.language))
+    checks.append(Check("question", question.same, question.detail))
+    checks.append(_check_voice(asked, stored))
+    if asked.language == "ko":
+        moved = korean_order.compare(
+            asked.items, stored.items, aligned.pairs, choice=asked.symmetric or stored.symmetric
+        )
+    else:
+        moved = order.compare(
+            asked.items,
+            stored.items,
+            aligned.pairs,
+            symmetric=asked.symmetric and stored.symmetric,
+            keywords=all(
+                not reading.frame.asks and len(reading.items) <= order.KEYWORDS_AT_MOST for reading in (asked, stored)
+            ),
+            nominal=all(frames.is_nominal(reading.frame) for reading in (asked, stored)),
+        )
+    checks.append(Check("order", moved.same, moved.detail))
+    solid = sum(asked.items[at].kind != "light" for at, _ in aligned.pairs) + len(asked.exact & stored.exact)
+    checks.append(Check("content", solid > 0, f"{solid} in common"))
     failed = [check for check in checks if not check.passed]
-    reason = f"{failed[0].name}: {failed[0].detail}" if failed else "same numbers, negation and order of words"
-    return Verdict(not failed, checks, reason)
+    features = {
+        "light": float(sum(item.kind == "light" for item in (*aligned.only_asked, *aligned.only_stored))),
+        "moved": float(moved.moved),
+        "joined": float(aligned.joined),
+        "renamed": float(aligned.renamed),
+        "relaxed": float(question.relaxed),
+        "words": float(solid),
+        "extra": float(len(extra)),
+        "stretched": float(question.stretched),
+        "possessed": float(asked.possessed != stored.possessed),
+    }
+    reason = (
+        "; ".join(f"{check.name}: {check.detail}" for check in failed[:2]) or "same words, numbers, question and order"
+    )
+    return Verdict(not failed, tuple(checks), reason, features, asked.language)
 
 
-def _same(name: str, asked: list[str], stored: list[str]) -> Check:
-    same = asked == stored
-    return Check(name, same, "same" if same else f"{' '.join(asked) or 'none'} against {' '.join(stored) or 'none'}")
+def _check_operators(asked: Reading, stored: Reading) -> Check:
+    differ = sorted(asked.exact ^ stored.exact)
+    return Check("operators", not differ, " ".join(differ) + " on one side only" if differ else "same")
 
 
-def _numbers(text: str) -> list[str]:
-    return sorted(match.group().lower().replace(" ", "") for match in _NUMBER.finditer(text))
+def _check_kind(name: str, kind: str, aligned: alignment.Alignment, extra: frozenset[str]) -> Check:
+    left, right = (_of_kind(kind, items, extra) for items in (aligned.only_asked, aligned.only_stored))
+    if not left and not right:
+        return Check(name, True, "same")
+    return Check(name, False, f"{left or 'none'} against {right or 'none'}")
 
 
-def _negations(text: str) -> list[str]:
-    return sorted(Counter(match.group().lower() for match in _NEGATION.finditer(text.replace("’", "'"))).elements())
+def _of_kind(kind: str, items: tuple[Item, ...], extra: frozenset[str]) -> str:
+    return " ".join(item.surface for item in items if item.kind == kind and item.surface not in extra)
 
 
-def _common_order(text: str, other: str) -> list[str]:
-    """The words both texts share once, in this text's order."""
-    mine = Counter(_WORD.findall(text.lower()))
-    theirs = Counter(_WORD.findall(other.lower()))
-    return [word for word in _WORD.findall(text.lower()) if mine[word] == theirs[word] == 1]
+def _check_light(aligned: alignment.Alignment, language: str) -> Check:
+    """A word that may be missing may not be another one: things to see, things to buy."""
+    left, right = (
+        [
+            item.surface
+            for item in items
+            if item.kind == "light"
+            and (item.marker == "verb" if language == "ko" else item.surface not in UNDERLINING | MANNER)
+        ]
+        for items in (aligned.only_asked, aligned.only_stored)
+    )
+    if left and right:
+        return Check("light words", False, f"{' '.join(left)} against {' '.join(right)}")
+    return Check("light words", True, "none, or on one side only")
+
+
+def _is_active(verb: str, reading: Reading) -> bool:
+    """Whether a verb stands in the active there: in its base form, or as what somebody did (`who killed`)."""
+    for at, item in enumerate(reading.items):
+        if verb in item.keys:
+            return not is_past(item.surface) or (at == 0 and reading.frame.tense == "past")
+    return False
+
+
+def _check_voice(asked: Reading, stored: Reading) -> Check:
+    """Who does it and to whom it is done: `who killed`, `who was killed by`."""
+    if not asked.frame.asks or not stored.frame.asks:
+        return Check("voice", True, "same")
+    turned = sorted(
+        verb
+        for verb in (asked.voice ^ stored.voice) - BOTH_VOICES
+        if _is_active(verb, stored if verb in asked.voice else asked)
+    )
+    return Check("voice", not turned, f"{' '.join(turned)} active against passive" if turned else "same")

@@ -1,0 +1,224 @@
+"""Reading an English question."""
+
+import re
+from functools import lru_cache
+
+from groundwire.lake.cache.verifier import english_words as words
+from groundwire.lake.cache.verifier import numbers, tokens
+from groundwire.lake.cache.verifier.english_frame import contractions, frame_of
+from groundwire.lake.cache.verifier.english_inflection import bases, is_past
+from groundwire.lake.cache.verifier.english_rewrites import rewritten
+from groundwire.lake.cache.verifier.english_synonyms import COUNTRY_OF, LONGEST_PHRASE, SAME_PHRASE, SAME_WORD
+from groundwire.lake.cache.verifier.lexicon import words as word_set
+from groundwire.lake.cache.verifier.reading import Item, Kind, Reading
+
+_ONE_THE_PRONOUN = word_set("""
+    does do did can could should would will might may which this that these those the no any some each every if
+    when
+    """)
+_AFTER_ONE_THE_PRONOUN = word_set("should must is has does wants needs thing of having being")
+_JOINERS = {"and": "and", "&": "and", "or": "or", "versus": "versus", "vs": "versus"}
+_ASKS_FOR_THE_BEST = frozenset(("what", "where", "who", ""))
+_PRAISE = frozenset(("good", "great", "top", "finest", "greatest", "nice"))
+_BEFORE_PREDICATE = frozenset(("so", "how", "too", "as", "not", "any", "no", "very", "it"))
+# The A of `type-A`, the I of `EMT-I`: names, no article and no pronoun.
+_HYPHENED_LETTER = re.compile(r"(?<=\w)-([ai])(?![\w'-])")
+_QUOTED = re.compile(r'"([^"]{1,60})"')
+_SAME_MARKER = {"into": "to", "onto": "to", "below": "under", "above": "over", "till": "until", "upon": "on"}
+_SYMMETRIC = re.compile(
+    r"\b(differ\w*|distinction|compar\w+|similar\w*|relation\w*|better or|or)\b|\bbetween\b|\bwhich (?:is|one|are)\b"
+)
+# Information technology, not the pronoun.
+_BEFORE_IT = word_set("""
+    a an the best top good your my our their in for of any biggest leading which what
+    """)
+_AFTER_IT = word_set("""
+    company companies job jobs sector industry student students professional professionals field services
+    department support engineer career course certification infrastructure security manager firm firms skills
+    """)
+# What a single letter is the name of.
+_LETTERED = word_set("""
+    vitamin hepatitis type plan grade schedule team group section class influenza part appendix
+    """)
+_BEFORE_US_THE_PERSONS = word_set("tell give help show let allow make teach")
+
+
+@lru_cache(maxsize=16384)
+def read(text: str) -> Reading:
+    """Read one English question or key-word search."""
+    plain, exact = tokens.operators(tokens.fold(text))
+    found = contractions(
+        [tokens.strip_accents(token) for token in tokens.words(_HYPHENED_LETTER.sub(r" letter\1", plain))]
+    )
+    found = numbers.canonical(_without_pronoun_one(found))
+    found = rewritten(found)
+    frame, rest = frame_of(found)
+    if frame.asks in _ASKS_FOR_THE_BEST:
+        rest = _with_best(rest)
+    items, passive = _items(_phrases(_named(rest)), after_be=frame.be, light=words.LIGHT[frame.asks])
+    items = _without_repeated_heads(items)
+    items.extend(_literals(plain))
+    return Reading(
+        text=text,
+        language="en",
+        items=tuple(items),
+        frame=frame,
+        exact=exact,
+        voice=passive,
+        possessed=bool(words.OWN & set(rest)),
+        symmetric=bool(_SYMMETRIC.search(" ".join(found))) and "than" not in found,
+    )
+
+
+def _without_pronoun_one(found: list[str]) -> list[str]:
+    """`one` is a number only where it is not somebody: `how does one`, `which one`."""
+    return [
+        "someone-generic" if word == "one" and _is_somebody(found, position) else word
+        for position, word in enumerate(found)
+    ]
+
+
+def _is_somebody(found: list[str], position: int) -> bool:
+    before = found[position - 1] if position else ""
+    after = found[position + 1] if position + 1 < len(found) else ""
+    return before in _ONE_THE_PRONOUN or after in words.MODALS or after in _AFTER_ONE_THE_PRONOUN
+
+
+def _phrases(found: list[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Each word, or known phrase, with the base forms it stands for."""
+    out: list[tuple[str, tuple[str, ...]]] = []
+    position = 0
+    while position < len(found):
+        for length in range(min(LONGEST_PHRASE, len(found) - position), 1, -1):
+            raw = tuple(found[position : position + length])
+            head = (
+                SAME_PHRASE.get(raw)
+                or SAME_PHRASE.get((*raw[:-1], bases(raw[-1])[0]))
+                or SAME_PHRASE.get((bases(raw[0])[0], *raw[1:]))
+            )
+            if head is not None:
+                out.append((" ".join(raw), keys_of(head)))
+                position += length
+                break
+        else:
+            out.append((found[position], keys_of(found[position])))
+            position += 1
+    return out
+
+
+@lru_cache(maxsize=32768)
+def keys_of(word: str) -> tuple[str, ...]:
+    """The base forms of a word, each replaced by the one that stands for its meaning."""
+    if numbers.is_number(word):
+        return (word,)
+    keys = [SAME_WORD.get(base, base) for base in bases(word)]
+    if word in SAME_WORD:
+        keys.append(SAME_WORD[word])
+    keys.extend(COUNTRY_OF[key] for key in keys if key in COUNTRY_OF)
+    return tuple(dict.fromkeys(keys))
+
+
+def _with_best(found: list[str]) -> list[str]:
+    """`some good restaurants` asks for what `the best restaurants` does; `is it good` does not."""
+    return [
+        "best"
+        if word in _PRAISE
+        and at + 1 < len(found)
+        and found[at + 1] not in words.MARKERS
+        and (not at or found[at - 1] not in _BEFORE_PREDICATE)
+        else word
+        for at, word in enumerate(found)
+    ]
+
+
+def _named(found: list[str]) -> list[str]:
+    """Tell a name from the little word it looks like: IT, the US, vitamin A."""
+    out: list[str] = []
+    for position, word in enumerate(found):
+        before = found[position - 1] if position else ""
+        after = found[position + 1] if position + 1 < len(found) else ""
+        if word == "it" and (after in _AFTER_IT or (before in _BEFORE_IT and after not in words.SILENT)):
+            word = "it-technology"
+        elif word == "us" and before not in _BEFORE_US_THE_PERSONS:
+            word = "usa"
+        elif word in ("a", "i") and position and (not after or before in _LETTERED):
+            word = f"letter{word}"
+        elif word in ("do", "does", "did", "doing", "done") and not after:
+            word = "act"
+        elif word in ("myself", "yourself", "oneself", "ourselves", "himself", "themselves"):
+            word = "self"
+        out.append(word)
+    return out
+
+
+def _without_repeated_heads(items: list[Item]) -> list[Item]:
+    """`green tea and black tea` is `green and black tea`."""
+    out = []
+    for at, item in enumerate(items):
+        after = items[at + 1 : at + 4]
+        joined = bool(after) and after[0].marker in _JOINERS.values() and not item.marker and item.kind == "word"
+        if not (joined and any(other.keys == item.keys and not other.marker for other in after)):
+            out.append(item)
+    return out
+
+
+def _literals(text: str) -> list[Item]:
+    """Quoted text that holds nothing but little words is what the question is about: "would have been"."""
+    return [
+        Item(quoted, (quoted,), "word")
+        for quoted in _QUOTED.findall(text)
+        if all(
+            word in words.SILENT or word in words.MARKERS or word in words.NEGATIONS for word in tokens.words(quoted)
+        )
+    ]
+
+
+def _items(
+    found: list[tuple[str, tuple[str, ...]]], *, after_be: bool, light: frozenset[str]
+) -> tuple[list[Item], frozenset[str]]:
+    items: list[Item] = []
+    passive: set[str] = set()
+    marker = ""
+    be_far = after_be
+    after_be = False
+    previous = ""
+    for surface, keys in found:
+        if surface == "us" and previous not in _BEFORE_US_THE_PERSONS:
+            surface, keys = "usa", ("usa",)
+        if surface in words.SILENT:
+            if surface in words.BE:
+                after_be = True
+            previous = surface
+            continue
+        if surface in _JOINERS:
+            marker = _JOINERS[surface]
+        elif surface in words.MARKERS:
+            marker = _SAME_MARKER.get(surface, surface)
+        else:
+            kind = _kind(surface, keys, light)
+            if surface in ("if", "when", "whenever", "whether"):
+                keys = ("when",)
+            if (after_be or be_far) and is_past(surface) and kind == "word":
+                passive.add(keys[0])
+                be_far = False
+            after_document = bool(items) and any(key in words.DOCUMENTS for key in items[-1].keys)
+            if marker == "to" and (keys[-1] in words.LEADING_VERBS or after_document):
+                marker = "for"  # an infinitive says what for, an introduction what about; neither has a direction
+            items.append(Item(surface, keys, kind, marker))
+            if kind != "light" and kind != "negation":
+                marker = ""
+        after_be = after_be and surface.endswith("ly")
+        previous = surface
+    return items, frozenset(passive)
+
+
+def _kind(surface: str, keys: tuple[str, ...], light: frozenset[str]) -> Kind:
+    if numbers.is_number(surface):
+        return "number"
+    if surface in words.NEGATIONS:
+        return "negation"
+    if surface in words.QUANTIFIERS:
+        return "quantity"
+    if surface in light or keys[0] in light:
+        return "light"
+    return "word"

@@ -1,0 +1,253 @@
+"""Set ways of asking in English, brought to one. Each group names its kind; a replacement takes the place of what is matched.
+
+The patterns see a question's words joined by single blanks, lower case, without punctuation, numbers as `#value`. They are
+tried in this order, each only where the word it needs is there.
+"""
+
+import re
+from dataclasses import dataclass
+
+_WHO = r"(?:i|you|we|one|u|someone-generic|somebody|someone|anyone|a person|people)"
+_CAN = r"(?:can|could|do|does|would|should|will|shall|might|may|must)"
+_BE = r"(?:is|are|was|were)"
+_ASKED = r"(?=(?:what|which|who|where|when|why|how|if|whether|about|the)\b)"
+_ABOUT = r"(?:about |if |whether )?"
+_ANYONE = r"(?:you|u|anyone|someone|anybody|somebody|any one)"
+_SOME = (
+    r"(?:(?:some|any|a few|several|the|of|all|different|various|other|a|best|good|better|great|effective|efficient|proper|"
+    r"right|correct|possible|ideal|recommended|suitable) )*"
+)
+_SEEN = (
+    r"(?:seen|saw|experienced|had|have|read|heard|watch|watched|encountered|made|done|did|met|came across|come across|know|"
+    r"know of|eaten|ate|tried|visited|played|received|used|faced|told|ever)"
+)
+
+_COURTESIES = (
+    (r"^(?:(?:please|kindly|hi|hello|hey|ok|okay|so|well|really|just) )+", ""),
+    (
+        rf"^(?:can|could|would|will) {_ANYONE} (?:please |kindly )?(?:tell|explain|show|describe|help)(?: to)?(?: me| us)?"
+        rf"(?: understand| know| find out)? {_ASKED}{_ABOUT}",
+        "",
+    ),
+    (
+        r"^(?:can|could|would|will) (?:you|u) (?:please |kindly )?(?:tell|give|show|find|list|recommend|suggest)(?: me| us)? ",
+        "",
+    ),
+    (rf"^(?:do|does|did) {_ANYONE} (?:know|have any idea|happen to know|remember) {_ASKED}{_ABOUT}", ""),
+    (
+        rf"^i (?:want|need|would like|wish|would love) to (?:know|find out|understand|ask|learn about|see) {_ABOUT}",
+        "",
+    ),
+    (rf"^(?:please )?(?:tell|show|teach)(?: to)?(?: me| us) {_ABOUT}(?:all )?", ""),
+    (rf"^(?:i am |i m )?(?:wondering|curious|asking) {_ABOUT}", ""),
+    (r"^give (?:me|us) (?:some )?", ""),
+    (r"^(?:search|google|look)(?: up| for)(?: the)? ", ""),
+    (
+        r"^(?:find|show|list|get|see|view|lookup) (?!my |out |peace )(?:me )?(?:all )?(?:some )?(?:the )?(?=\S+ \S+)",
+        "",
+    ),
+    (r"^(?:i am|i m) looking for ", ""),
+    (r"^(?:in your opinion|according to you|any idea|quick question) ", ""),
+    (
+        r" (?:in your opinion|according to you|if possible|please|thanks|thank you|or not|explained|in detail|and how|"
+        r"in simple (?:words|terms))$",
+        "",
+    ),
+    (rf"^what do you (?:think|believe|consider) (?={_BE}\b)", "what "),
+    (r"^(what|who|where|why|when|how|which) do you (?:think|believe|feel|say) ", r"\1 "),
+    (r"^do you (?:think|believe)(?: that)? (.+?) (would|will|should|can|could|is|are) ", r"\2 \1 "),
+    (r"^(?:please )?(?:recommend|suggest)(?: me)?(?: some| any| a| the)? ", "what is "),
+    (r"^do you (?:think|believe)(?: that)? (?=(?:is|are|it|there|the|we|i)\b)", "is "),
+)
+_HOW_TO = (
+    (rf"^how {_CAN} {_WHO} (?:best )?(?:go about )?", "howto "),
+    (r"^how (?:to|2) (?:best )?(?:go about )?", "howto "),
+    (rf"^how {_WHO} (?:can|could|should|will|would) ", "howto "),
+    (
+        rf"^(?:what|which) (?:is|are|would be|will be) {_SOME}(?:way|ways|method|methods) "
+        rf"(?:to|of|for|by which {_WHO} can|{_WHO} can) ",
+        "howto ",
+    ),
+    (rf"^{_SOME}(?:ways|way) (?:to|of) ", "howto "),
+    (rf"^(?:is|are) there (?:any|a) (?:way|ways|method) (?:to|{_WHO} can|that {_WHO} can) ", "howto "),
+    (
+        rf"^what (?:should|can|could|must|do|does|would|shall) {_WHO} (?:have to |need to )?do (?:to|in order to|for) ",
+        "howto ",
+    ),
+    (rf"^what {_WHO} (?:should|can|could|must) do to ", "howto "),
+    (rf"^what (?:steps?|measures?) (?:should|can|do|must) {_WHO} (?:have to |need to )?take to ", "howto "),
+    (r"^(?:the )?steps (?:to|for) ", "howto "),
+    (r"\b(?:in order|so as) to\b", "to"),
+    (r"^howto (?:start|begin|get started) (?:to )?(\w+ing)\b", r"howto \1"),
+    (r"^howto (?:start|begin) to ", "howto "),
+    (r"\b(learn|teach|know) how to\b", r"\1 to"),
+    (r"^howto (?:tell|know) (?=if\b|when\b|whether\b|that\b)", "howto know "),
+)
+_WHY = (
+    (r"^how come ", "why "),
+    (rf"^what {_BE} the reasons? (?:why|that) ", "why "),
+    (r"^why is it that ", "why "),
+)
+# How much, how old, how tall: the thing asked for, by its name.
+_MEASURES = (
+    (r"^how much (?:does|do|did|would|will) (?:it cost|it costs) (?:for|to) ", "what is price to "),
+    (r"^how much (?:does|do|would|will|should) (.+?) costs?\b", r"what is price of \1"),
+    (r"^how much (?:is|are) (?!.*\b(?:of|in|than|more|less)\b)", "what is price of "),
+    (r"^how old (?:is|are) ", "what is age of "),
+    (r"^how (?:tall|high) (?:is|are) ", "what is height of "),
+    (r"^how (?:big|large) (?:is|are) ", "what is size of "),
+    (r"^how heavy (?:is|are) ", "what is weight of "),
+    (r"^how deep (?:is|are) ", "what is depth of "),
+    (r"^how wide (?:is|are) ", "what is width of "),
+    (r"^how far (?:is it|away is) ", "what is distance "),
+    (rf"^(?:what {_BE} )?(?:the )?(?:total )?number of ", "howmany "),
+    (r"^how many ", "howmany "),
+    (rf"^howmany (.+?) {_BE} there\b", r"howmany \1"),
+)
+_MEANING = (
+    (r"^what (?:does|do|is) (?:the )?(?:word |term |phrase |acronym |name )?(.+?) means?\b", r"what is meaning of \1"),
+    (r"^(?:what is (?:the )?)?(?:definition|meaning) of (?:the )?(?:word|term|phrase) ", "what is meaning of "),
+    (r"^define (?:the )?(?:word |term |phrase )?", "what is meaning of "),
+    (r"^(.+) (?:definition|defined|meaning)$", r"what is meaning of \1"),
+    (r"\bwhat do you mean by\b", "what is meaning of"),
+    (r"^explain (?:what is |what |the concept of |the meaning of )?", "what is "),
+    (r"^what (?:is|are) (.+?) called$", r"what is name of \1"),
+)
+# Who made it: the agent noun and its verb.
+_MAKERS = (
+    (rf"^(?:who {_BE} |name )?(?:the )?(?:original )?(?:author|writer)s? of ", "who wrote "),
+    (rf"^who {_BE} (?:the )?inventors? of ", "who invented "),
+    (rf"^who {_BE} (?:the )?founders? of ", "who founded "),
+    (rf"^who {_BE} (?:the )?directors? of ", "who directed "),
+    (rf"^who {_BE} (?:the )?composers? of ", "who composed "),
+    (rf"^who {_BE} (?:the )?creators? of ", "who created "),
+    (rf"^who {_BE} (?:the )?discoverers? of ", "who discovered "),
+    (r"^who (?:is|are) (?:the )?owners? of ", "who owns "),
+    (rf"^who {_BE} (?:the )?winners? of ", "who won "),
+    (
+        r"^(.+) (?:was|were|is) (written|invented|founded|directed|composed|created|discovered|owned) by (?:who|whom)$",
+        r"who \2 \1",
+    ),
+    (
+        r"^(?:what |which )?(?:actor|actress|name of (?:the )?(?:actor|actress))(?: who| that)? (plays|played|play) ",
+        r"who \1 ",
+    ),
+    (r"^who (?:is|was) (?:the )?(?:actor|actress)(?: who| that)? (plays|played|play) ", r"who \1 "),
+    (r"^who (plays|played|play) (?:the )?(?:role|part|character)(?: of)? ", r"who \1 "),
+    (r"^who (?:is|was) the (?:person|one|man|woman|guy) (?:who|that) ", "who "),
+)
+_WHEN_AND_WHERE = (
+    (rf"^where {_CAN} {_WHO} (?:find|locate) ", "where is "),
+    (r"^(?:in |on )?(?:what|which) (?:year|date) ", "when "),
+    (r"^what (?:is|was) the (?:year|date)(?: when| that| in which) ", "when "),
+    (r"^(?:at |in )?(?:what|which) (?:place|location) ", "where "),
+    (r"^what (?:is|are) the (?:location|whereabouts) of ", "where is "),
+    (rf"^(where {_BE} .+?) (?:located|situated)\b", r"\1"),
+    (r"^where (?:exactly |on earth )", "where "),
+    (r"^(what|where|when|who|which|why) exactly ", r"\1 "),
+    (r"\b(in|of|from) the (?:city|state|town|country|region|province) of\b", r"\1"),
+)
+# What one has seen and lived through: the best there is, for whoever is asked.
+_EXPERIENCE = (
+    (r"^which (?:someone-generic|ones|of (?:these|those|them)) ", "which "),
+    (
+        r"^(?:what|which) (?!is |are |was |were )((?:\S+ ){1,6}?)(?:is|are|would be) (?:the |considered )?(?:best|good|better)"
+        r"(?= |$)(?: one)?",
+        r"what is best \1",
+    ),
+    (r"^(?:can|could|would) (?:you|someone|anyone) (?:please )?suggest(?: me)?(?: some| any| a| the)? ", "what is "),
+    (r"^(?:is|are) there any (?=good|best|great)", "what is "),
+    (rf" (?:that |which )?you (?:have |had )?(?:ever )?{_SEEN}(?: in (?:your |the )?life(?:time)?)?$", ""),
+    (r" ever(?: (?:seen|made|written|recorded|created|experienced|known|produced|invented))?$", ""),
+    (r" (?:in|of) (?:your |my )(?:whole |entire )?life(?:time)?$", ""),
+    (r" if (?:so|yes)(?: then)?(?: why| how)?$", ""),
+    (r" (?:and |& )?why(?: or why not| not| is that(?: so)?| so)?$", ""),
+    (r"\bof all times?\b", ""),
+    (r"\b(best|most|greatest|favorite) all time\b", r"\1"),
+    (r"\ball time (?=best|most|greatest|favorite)", ""),
+    (r"\byou have (?:ever )?(?=\w+(?:ed|en)\b)", ""),
+    (r"\b(?:one|some|any|a few|few) of (?:the|your) ", ""),
+    (r"^what (?:should|would|will|can) be ", "what is "),
+    (r"^what (?:are|is) all ", "what are "),
+)
+_TIME_WORDS = (
+    (r"^when (?:is|are) (?:it )?(?:the )?(?:best|right|ideal|good) time ", "what is best time "),
+    (r"^what time of (?:the )?year is (?:it )?(?:the )?best (?:time )?to ", "what is best time of year to "),
+    (r"\b(?:less|lower|fewer|cheaper) than (?=#|usd|inr)", "under "),
+    (r"\b(?:more|greater|higher) than (?=#|usd|inr)", "over "),
+    (r"\bbelow (?=#|usd|inr)", "under "),
+    (r"\babove (?=#|usd|inr)", "over "),
+    (r"\b(?:is|are) (?:going|about) to\b", "will"),
+    (r"\b(?:is|are) (.+?) going to be\b", r"will \1 be"),
+    (r"\b(?:at|in) (?:the )?(?:present|current) (?:time|day|moment)\b", "currently"),
+    (r"\b(?:in )?this year (?:in |of )?(#\d{4})\b", r"in \1"),
+    (r"\bno longer\b", "not anymore"),
+    (r"\b(?:any more|any longer)\b", "anymore"),
+    (r"\b(?:wwii|ww ii|ww #2|second world war|#2 world war|world war #2)\b", "world-war #2"),
+    (r"\b(?:wwi|ww i|ww #1|first world war|#1 world war|world war #1)\b", "world-war #1"),
+)
+_CAN_ONE = (
+    (r"^is it possible for (.+?) to ", r"can \1 "),
+    (r"^is it possible to ", "can "),
+    (r"^(?:are|is) (\S+) able to ", r"can \1 "),
+    (r"^is it true that (.+)$", r"is \1"),
+    (r"^(.+?) is (?:this|it|that) true$", r"is \1"),
+)
+_DIFFERENCES = (
+    (r"^(?:is|are) there (?:any |a |some )?(?:real |actual )?differences? between ", "what is difference between "),
+    (r"^what do you think (?:about|of) ", "what is opinion on "),
+    (r"^what (?:are|is) your (?:thoughts?|opinions?|views?|take) (?:on|about|of) ", "what is opinion on "),
+    (r"\bdifferences? (?:in )?between\b", "difference between"),
+    (r"^how (?:is|are|does|do) (.+?) (?:different|differ) from ", r"what is difference between \1 and "),
+    (
+        r"^how (?:do|are|is|does) (.+?) (?:differ|different)(?: from (?:each other|one another))?$",
+        r"what is difference between \1",
+    ),
+    (r"^(?:compare|comparison (?:of|between)) (.+?) (?:to|with|versus|vs|against) ", r"compare \1 and "),
+    (r"\bwhat is (?:the )?different between\b", "what is difference between"),
+    (r"^how does it feel (?:like )?", "what is it like "),
+    (r"^(?:what|how) (?:does|do|is|would) (?:it|that) (?:feel )?(?:like )?(?=to |being |when )", "what is it like "),
+    (r"\bwhat does it feel like\b", "what is it like"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewrite:
+    needs: str
+    pattern: re.Pattern[str]
+    replacement: str
+
+
+_LITERAL = re.compile(r"(?<![\\\w|?(\[])[a-z]{3,}(?![\w*?|])")
+
+
+def _needed(pattern: str) -> str:
+    """The longest word that every match holds, so that most patterns need not be tried; empty when none is sure."""
+    flat = pattern
+    while True:  # drop groups, innermost first: what they hold is a choice
+        shorter = re.sub(r"\((?:\?[:=!<][=!]?)?[^()]*\)[?*+]?", "~", flat)
+        if shorter == flat:
+            break
+        flat = shorter
+    if "|" in flat:
+        return ""
+    return max(_LITERAL.findall(re.sub(r"\\[bSwd1]", "~", flat)), key=len, default="")
+
+
+_REWRITES = tuple(
+    _Rewrite(_needed(pattern), re.compile(pattern), replacement)
+    for group in (
+        _COURTESIES, _HOW_TO, _WHY, _MEASURES, _MEANING, _MAKERS, _WHEN_AND_WHERE, _EXPERIENCE, _TIME_WORDS, _CAN_ONE,
+        _DIFFERENCES,
+    )
+    for pattern, replacement in group
+)  # fmt: skip
+
+
+def rewritten(found: list[str]) -> list[str]:
+    """The words of a question with its set ways of asking brought to one."""
+    text = " ".join(found)
+    for rewrite in _REWRITES:
+        if rewrite.needs in text:
+            text = rewrite.pattern.sub(rewrite.replacement, text)
+    return text.split()

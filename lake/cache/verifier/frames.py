@@ -1,0 +1,108 @@
+"""Whether two questions ask for the same kind of answer: question word, certainty, time."""
+
+from dataclasses import dataclass
+
+from groundwire.lake.cache.verifier.english_words import LEADING_VERBS, TIMELESS_VERBS
+from groundwire.lake.cache.verifier.reading import Frame, Reading
+
+# Questions for advice or explanation, and those of them that ask nearly the same.
+_OPEN = frozenset(("what", "how", "howto"))
+_NEAR = frozenset((frozenset(("how", "howto")), frozenset(("what", "how"))))
+# Question words a Korean choice is asked with, whatever it is between.
+_CHOOSING = {"what", "where", "when", "who"}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`relaxed`: key words for `what is`, an instruction for `how to`. `stretched`: an open question asked in another mood
+    or by another word; that needs a very high similarity."""
+
+    same: bool
+    detail: str
+    relaxed: int = 0
+    stretched: int = 0
+
+
+def is_nominal(frame: Frame) -> bool:
+    """Whether a question has no subject that acts: key words, how-to, how many, what-is."""
+    return frame.asks in ("", "howto", "howmany") or frame.copular
+
+
+def compare(asked: Reading, stored: Reading) -> Question:
+    """Compare how two questions ask."""
+    if asked.language == "ko":
+        return _korean(asked, stored)
+    question = _english(asked, stored)
+    if not question.same and asked.frame.asks in _OPEN and stored.frame.asks in _OPEN and len(asked.items) > 1:
+        pair = frozenset((asked.frame.asks, stored.frame.asks))
+        if len(pair) == 1 or pair in _NEAR:
+            return Question(True, question.detail, 0, 1)
+    return question
+
+
+def _english(asked: Reading, stored: Reading) -> Question:
+    x, y = asked.frame, stored.frame
+    if x.asks == y.asks:
+        return _same_word(asked, stored)
+    words = {x.asks, y.asks}
+    if words == {"", "what"}:
+        what = x if x.asks == "what" else y
+        if what.copular and not what.tense and max(len(asked.items), len(stored.items)) > 1:
+            return Question(True, "key words for what-is", 1)
+    if words == {"", "howto"}:
+        plain = asked if not x.asks else stored
+        if len(plain.items) > 1 and any(key in LEADING_VERBS for key in plain.items[0].keys):
+            return Question(True, "an instruction for how-to", 1)
+    related = any(item.marker in ("of", "in", "between") for item in asked.items)
+    if words == {"how", "what"} and x.copular and y.copular and related:
+        return Question(True, "how-is for what-is", 1)
+    return Question(False, f"{x.asks or 'key words'} against {y.asks or 'key words'}")
+
+
+def _same_word(asked: Reading, stored: Reading) -> Question:
+    x, y = asked.frame, stored.frame
+    if x.copular != y.copular:
+        return Question(False, "what it is against what it does")
+    marked = {bool(reading.items[0].marker) for reading in (asked, stored) if reading.items}
+    if len(marked) > 1 and (x.asks == "yesno" or x.copular):
+        return Question(False, "another subject")
+    if x.modal != y.modal and not (x.generic and y.generic and x.asks not in ("yesno", "why", "when")):
+        return Question(False, f"{x.modal or 'plain'} against {y.modal or 'plain'}")
+    if x.tense != y.tense and not _timeless(asked, stored):
+        return Question(False, f"{x.tense or 'present'} against {y.tense or 'present'}")
+    return Question(True, "same")
+
+
+def _timeless(asked: Reading, stored: Reading) -> bool:
+    """The answer is the same then and now: who sings a song, what was the best ever."""
+    if asked.frame.asks == "what" and asked.frame.copular:
+        return _superlative(asked) and _superlative(stored)
+    return bool(asked.items and stored.items and set(asked.items[0].keys) & set(stored.items[0].keys) & TIMELESS_VERBS)
+
+
+def _superlative(reading: Reading) -> bool:
+    return any(
+        item.surface in ("best", "worst", "favorite", "favourite", "most")
+        or (item.surface.endswith("est") and len(item.surface) > 5)
+        for item in reading.items
+    )
+
+
+def _korean(asked: Reading, stored: Reading) -> Question:
+    x, y = asked.frame, stored.frame
+    if {x.tense, y.tense} == {"past", "future"}:
+        return Question(False, "past against future")
+    left, right = (set(frame.asks.split("+")) - {""} for frame in (x, y))
+    if asked.symmetric or stored.symmetric:
+        left, right = left - _CHOOSING, right - _CHOOSING
+    if left == right:
+        return Question(True, "same")
+    if left ^ right <= {"what"}:
+        return Question(True, "a bare topic for what-is", 1)
+    if not left or not right:
+        other = (left or right) - {"what"}
+        if other == {"howmuch"} or (other <= _CHOOSING and (x.copular or y.copular)):
+            return Question(True, "a bare topic for its question word", 1)
+    if left | right == {"what", "howmuch"}:
+        return Question(True, "how much for what", 1)
+    return Question(False, f"{x.asks or 'no question word'} against {y.asks or 'no question word'}")
