@@ -6,7 +6,7 @@ Where a value comes from (file, environment, flag) is the loader's business: str
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, ValidationInfo, field_validator
 
 from groundwire.schemas.request import FreshnessClass
 
@@ -119,7 +119,9 @@ class SemanticSettings(_Group):
 
     enabled: bool = True
     min_similarity: Fraction = Field(
-        default=0.95, description="Cosine a candidate needs before the verifier looks at it."
+        default=0.45,
+        description="Cosine a candidate needs before the verifier looks at it. The calibration's own limits hold beside it "
+        "(0.80 for English, 0.45 for Korean with the packaged model).",
     )
     min_probability: Fraction | None = Field(
         default=None, description="None: the threshold the shipped calibration chose."
@@ -255,13 +257,6 @@ class LogSettings(_Group):
     format: Literal["console", "json"] = "console"
 
 
-DEFAULT_ROUTES: dict[str, list[str]] = {
-    "default": ["serper", "brightdata", "tavily", "exa", "firecrawl", "searxng", "wikipedia"],
-    "news": ["tavily", "serper", "exa"],
-    "reference": ["wikipedia", "serper", "tavily"],
-}
-
-
 class Settings(_Group):
     """Everything. `GROUNDWIRE_<GROUP>__<KEY>` in the environment wins over the file."""
 
@@ -273,7 +268,12 @@ class Settings(_Group):
         default=None,
         description="Names this machine's cache view in the broker's list of groups, when there are several.",
     )
-    routes: dict[Name, list[str]] = Field(default_factory=lambda: dict(DEFAULT_ROUTES))
+    routes: dict[Name, list[str]] = Field(
+        default_factory=dict, description="Named chains. The shipped ones are configuration: streams/runtime/defaults.yaml."
+    )
+    routes_by_freshness: dict[FreshnessClass, Name] = Field(
+        default_factory=dict, description="Class of a question → the route it takes instead of `default`."
+    )
     providers: dict[Name, ProviderSettings] = Field(default_factory=dict)
     provider_path: list[Path] = Field(default_factory=list, description="Folders with more provider files.")
     kafka: KafkaSettings = KafkaSettings()
@@ -300,7 +300,16 @@ class Settings(_Group):
         for name, chain in value.items():
             if not chain:
                 raise ValueError(f"route `{name}` names no provider")
-        return {**DEFAULT_ROUTES, **value}
+        return value
+
+    @field_validator("routes_by_freshness")
+    @classmethod
+    def _known_routes(cls, value: dict[FreshnessClass, str], info: ValidationInfo) -> dict[FreshnessClass, str]:
+        known = info.data.get("routes", {})
+        for name in value.values():
+            if known and name not in known:
+                raise ValueError(f"no route `{name}`; there are: {', '.join(sorted(known))}")
+        return value
 
     @property
     def cache_path(self) -> Path:
@@ -309,3 +318,13 @@ class Settings(_Group):
     @property
     def lake_path(self) -> Path:
         return self.lake.path or self.home / "lake"
+
+    @property
+    def calibration_path(self) -> Path:
+        """An owner's own calibration of the semantic tier, where there is one."""
+        return self.home / "calibration.json"
+
+    @property
+    def feedback_path(self) -> Path:
+        """Verdicts of people on semantic hits, one pair a line."""
+        return self.home / "feedback.jsonl"

@@ -115,7 +115,7 @@ async def test_a_caller_may_tighten_the_gate_and_never_loosen_it() -> None:
 async def test_the_calibration_is_told_the_margin_to_the_best_other() -> None:
     reader = FakeReader((entry("a"), 0.99), (entry("b"), 0.97), (entry("c"), 0.80))
     calibration = FakeCalibration(a=0.9)
-    await match(tier(reader, calibration, min_probability=0.7))
+    await match(tier(reader, calibration, min_similarity=0.95, min_probability=0.7))
     assert [(one["stored"], round(one["margin"], 3)) for one in calibration.asked] == [("a", 0.02), ("b", -0.02)]
     assert calibration.asked[0]["language"] == "en"
     assert calibration.asked[0]["min_probability"] == 0.7
