@@ -28,6 +28,7 @@ class ProviderFigures(BaseModel):
     cost_micro_usd: int
     cost_sources: dict[str, int]
     unknown_cost: int
+    bills_tokens: bool = Field(description="Its cost includes tokens of the vendor's own model.")
     latency_ms: Distribution | None
     results_mean: float | None = Field(description="Results of a call that was answered.")
 
@@ -57,7 +58,7 @@ class Ledger(BaseModel):
     receipts_unknown: int
 
 
-_COLUMNS = ("outcome", "hedged", "results", "cost_micro_usd", "cost_source", "latency_ms")
+_COLUMNS = ("outcome", "hedged", "results", "cost_micro_usd", "cost_source", "bills_tokens", "latency_ms")
 
 
 def providers_figures(attempts: pl.DataFrame) -> dict[str, ProviderFigures]:
@@ -83,6 +84,7 @@ def _provider(rows: pl.DataFrame) -> ProviderFigures:
         cost_micro_usd=int(rows["cost_micro_usd"].sum()),
         cost_sources=counts(calls["cost_source"]),
         unknown_cost=calls["cost_micro_usd"].null_count(),
+        bills_tokens=bool(calls["bills_tokens"].any()),
         latency_ms=Distribution.of(calls["latency_ms"]),
         results_mean=round(float(mean), 3) if isinstance(mean, int | float) else None,
     )

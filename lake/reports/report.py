@@ -13,7 +13,7 @@ from groundwire.lake.reports.cost import Failure, Ledger, ProviderFigures, failu
 from groundwire.lake.reports.figures import FIGURES_CONFIG, Distribution, counts
 from groundwire.lake.reports.hits import HITS, HitRates, SemanticHits, cache_counts, hit_rates, semantic_hits
 from groundwire.lake.reports.latency import LatencyFigures, latency_figures
-from groundwire.lake.reports.savings import BILL_TOKENS_TOO, Savings, baseline_named, savings
+from groundwire.lake.reports.savings import Savings, baseline_named, savings
 from groundwire.lake.reports.timeline import Timeline, timeline
 from groundwire.lake.reports.verbosity import VerbosityFigures, verbosity_figures
 from groundwire.schemas.settings import Settings
@@ -128,7 +128,7 @@ def build_report(
             cache_micro_usd=saved,
             cached=sum(cache[kind] for kind in (*HITS, "coalesced")),
             repeated=rates.repeated,
-            token_billers=[name for name in BILL_TOKENS_TOO if name in providers and providers[name].cost_micro_usd],
+            token_billers=sorted(name for name, figures in providers.items() if figures.bills_tokens),
         ),
         left_out=[
             LeftOutFile(file=file, reason=reason)
@@ -157,6 +157,8 @@ _REQUEST_COLUMNS = [
 _ATTEMPT_COLUMNS = [
     pl.col("provider", "outcome", "reason", "status_code", "cost_source"),
     pl.col("latency_ms", "cost_micro_usd", "hedged", "results"),
+    # The parts of a sum are named in the detail: `input_tokens`, `output_tokens` where a model's own reading is billed.
+    pl.col("cost_detail").str.contains("_tokens", literal=True).fill_null(value=False).alias("bills_tokens"),
 ]
 
 

@@ -2,45 +2,31 @@
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
 
+import yaml
 from pydantic import BaseModel, Field
 
 from groundwire.lake.reports.figures import FIGURES_CONFIG
 from groundwire.schemas.money import MICRO_PER_USD
 
-# Vendors that bill the tokens of their own model together with the search.
-BILL_TOKENS_TOO = ("anthropic", "gemini", "openai")
-
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What the same questions would have cost in search fees elsewhere. List prices as of 1 December 2026."""
+    """What the same questions would have cost in search fees elsewhere."""
 
     name: str
     usd_per_1000: int
     what: str
 
 
-BASELINES: dict[str, Baseline] = {
-    baseline.name: baseline
-    for baseline in (
-        Baseline(
-            "built-in-35",
-            35,
-            "$35 per 1,000 grounded prompts: Gemini 2.5 and older, grounding with Google Search",
-        ),
-        Baseline(
-            "built-in-14",
-            14,
-            "$14 per 1,000 search queries: Gemini 3, grounding with Google Search; a prompt may make several, here it is one",
-        ),
-        Baseline(
-            "built-in-10",
-            10,
-            "$10 per 1,000 searches: the web search tools of OpenAI and Anthropic; the tokens of reading come on top",
-        ),
-    )
-}
+def _read_baselines() -> dict[str, Baseline]:
+    """Prices of others are data, not code: they stand in a file of their own."""
+    document = yaml.safe_load(Path(__file__).with_name("baselines.yaml").read_text(encoding="utf-8"))
+    return {name: Baseline(name, **facts) for name, facts in document.items()}
+
+
+BASELINES: dict[str, Baseline] = _read_baselines()
 
 
 class UnknownBaselineError(ValueError):

@@ -214,16 +214,16 @@ _REPLY_EXAMPLE: dict[str, Any] = {
             {
                 "index": 1,
                 "title": "Mount Everest",
-                "url": "https://en.wikipedia.org/wiki/Mount_Everest",
+                "url": "https://mountains.example/everest",
                 "body": "Its height was most recently measured in 2020 as 8,848.86 m.",
                 "published_at": None,
                 "score": None,
-                "provider": "serper",
+                "provider": "acme",
             }
         ],
-        "context": "[1] Mount Everest\nhttps://en.wikipedia.org/wiki/Mount_Everest\n"
+        "context": "[1] Mount Everest\nhttps://mountains.example/everest\n"
         "Its height was most recently measured in 2020 as 8,848.86 m.",
-        "provider": "serper",
+        "provider": "acme",
         "cache": {
             "outcome": "miss",
             "age_s": None,
@@ -238,7 +238,7 @@ _REPLY_EXAMPLE: dict[str, Any] = {
         "latency_ms": {"total": 341.2, "queue": 3.1, "normalize": 0.4, "lookup": 4.2, "fetch": 318.0, "unify": 1.7},
         "attempts": [
             {
-                "provider": "serper",
+                "provider": "acme",
                 "outcome": "ok",
                 "reason": None,
                 "status_code": 200,

@@ -146,7 +146,7 @@ async def _providers(session: Session, settings: Settings) -> list[Check]:
                         advice=f"known ones: {', '.join(sorted(known))}",
                     )
                 )
-        default = [name for name in settings.routes["default"] if name in usable]
+        default = [name for name in settings.routes.get("default", []) if name in usable]
         missing = [f"{name} ({registry.get(name).unavailable()})" for name in registry.names() if name not in usable]
         checks.append(
             Check(

@@ -1,10 +1,10 @@
-"""Where settings come from: `groundwire.yaml` beside the user, then the environment, then flags.
+"""Where settings come from: the shipped `defaults.yaml`, `groundwire.yaml` beside the user, the environment, then flags.
 
 What may be set: schemas/settings.py.
 
     groundwire.yaml                     cache: {ttl_s: {daily: 3600}}
     GROUNDWIRE_CACHE__TTL_S__DAILY      3600            `__` goes one level down, names are lower-cased
-    GROUNDWIRE_ROUTES                   {"news": ["exa"]}   a whole group as JSON
+    GROUNDWIRE_ROUTES                   {"news": ["acme"]}  a whole group as JSON
     GROUNDWIRE_PROVIDER_PATH            folder:folder   lists of folders are separated as PATH is; other lists by commas
 
 A wrong value is one `ConfigurationError` that says which key, where it was set, and what would be right. Values are never
@@ -28,6 +28,9 @@ FILE_NAME = "groundwire.yaml"
 PREFIX = "GROUNDWIRE_"
 NESTING = "__"
 
+# Beside this file: what is configured when nothing is.
+_SHIPPED = Path(__file__).with_name("defaults.yaml")
+
 # Variables of ours that are not settings.
 NOT_SETTINGS = frozenset({"GROUNDWIRE_CONFIG", "GROUNDWIRE_FAILPOINTS"})
 
@@ -44,7 +47,7 @@ class ConfigurationError(Exception):
 def load_settings(
     file: Path | None = None, environ: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None
 ) -> Settings:
-    """Settings from the file, the environment and flags, the later ones winning key by key.
+    """Settings from what is shipped, the file, the environment and flags, the later ones winning key by key.
 
     `file` None: the file that GROUNDWIRE_CONFIG names, else `groundwire.yaml` in the working folder if there is one.
     `overrides` is nested as the file is; a value of None means that the flag was not given.
@@ -54,8 +57,9 @@ def load_settings(
     environ = os.environ if environ is None else environ
     merged: dict[str, Any] = {}
     origins: dict[Location, str] = {}
-    path = _settings_file(file, environ)
-    if path is not None:
+    for path in (_SHIPPED, _settings_file(file, environ)):
+        if path is None:
+            continue
         for key, value in _read_file(path, origins).items():
             _put(merged, (str(key),), value)
     for name, location, value in _environment(environ):

@@ -114,7 +114,7 @@ class Normalize:
                 request.tenant, request_id, content if request.request_id else named_by_place(content, record)
             ),
             tenant=request.tenant,
-            route=request.route,
+            route=self._router.route_of(request, freshness),
             query=request.query,
             normalized_query=normalized,
             freshness=freshness.kind,

@@ -10,6 +10,9 @@ from groundwire.streams.stages.freshness import Freshness
 from groundwire.streams.stages.ports import Directory, PlannedProvider
 from groundwire.streams.stages.query import clean_query
 
+# The route of requests that name none.
+DEFAULT_ROUTE = "default"
+
 
 class Router:
     """The routes of the settings over the providers there are."""
@@ -18,6 +21,12 @@ class Router:
         self._settings = settings
         self._directory = directory
         self._versions: dict[str, str] = {}
+
+    def route_of(self, request: SearchRequest, freshness: Freshness) -> str:
+        """The route a request takes: the one it names; `default` may be another for this class of questions."""
+        if request.providers is not None or request.route != DEFAULT_ROUTE:
+            return request.route
+        return self._settings.routes_by_freshness.get(freshness.kind, DEFAULT_ROUTE)
 
     def chain(self, request: SearchRequest, normalized_query: str, freshness: Freshness) -> list[ProviderStep]:
         """One step for each provider, in order. One that can't serve stays in, with the reason, for the receipt.
@@ -34,10 +43,11 @@ class Router:
         )
         filters = filters_text(request.filters)
         return [
-            self._step(name, request, call, normalized_query, filters, freshness.span) for name in self._names(request)
+            self._step(name, request, call, normalized_query, filters, freshness.span)
+            for name in self._names(request, self.route_of(request, freshness))
         ]
 
-    def _names(self, request: SearchRequest) -> list[str]:
+    def _names(self, request: SearchRequest, route: str) -> list[str]:
         if request.providers is not None:
             known = self._directory.names()
             unknown = [name for name in request.providers if name not in known]
@@ -48,14 +58,14 @@ class Router:
                     "providers",
                 )
             return list(dict.fromkeys(request.providers))
-        route = self._settings.routes.get(request.route)
-        if route is None:
+        chain = self._settings.routes.get(route)
+        if chain is None:
             raise RecordError(
                 "invalid_request",
-                f"unknown route `{request.route}`; there are: {', '.join(sorted(self._settings.routes))}",
+                f"unknown route `{route}`; there are: {', '.join(sorted(self._settings.routes))}",
                 "route",
             )
-        return list(dict.fromkeys(route))
+        return list(dict.fromkeys(chain))
 
     def _step(
         self,

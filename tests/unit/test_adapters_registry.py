@@ -9,7 +9,8 @@ import pytest
 from groundwire.adapters.call import ProviderCall
 from groundwire.adapters.registry import Registry, load_specs, shipped_folder
 from groundwire.schemas.request import Filters
-from groundwire.schemas.settings import DEFAULT_ROUTES, Settings
+from groundwire.schemas.settings import Settings
+from groundwire.streams.runtime.configuration import load_settings
 
 ALL = {
     "serper",
@@ -52,7 +53,8 @@ def test_all_sixteen_are_there_without_a_problem() -> None:
 
 
 def test_every_provider_of_the_default_routes_exists() -> None:
-    assert {name for chain in DEFAULT_ROUTES.values() for name in chain} <= ALL
+    routes = load_settings(environ={}).routes
+    assert {name for chain in routes.values() for name in chain} <= ALL
 
 
 def test_each_names_the_variable_that_would_make_it_work() -> None:

@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel
 
 from groundwire.schemas.settings import ProviderSettings, Settings, TenantSettings
+from groundwire.streams.runtime.configuration import load_settings
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "groundwire.example.yaml"
 
@@ -55,7 +56,7 @@ def test_the_values_shown_are_the_defaults() -> None:
     shown = Settings.model_validate(_example())
     assert shown.providers == {"serper": ProviderSettings()}
     assert shown.tenants == {"default": TenantSettings()}
-    assert shown.model_copy(update={"providers": {}, "tenants": {}}) == Settings()
+    assert shown.model_copy(update={"providers": {}, "tenants": {}}) == load_settings(environ={})
 
 
 def test_every_paragraph_of_settings_begins_with_its_explanation() -> None:

@@ -287,3 +287,17 @@ def test_measurements_that_are_no_numbers_spoil_no_mean() -> None:
     assert stated is not None
     assert (stated.n, stated.mean, stated.p50, stated.max) == (2, 200.0, 200.0, 300.0)
     assert Distribution.of(pl.Series([float("nan"), None], dtype=pl.Float64)) is None
+
+
+def test_who_bills_the_tokens_of_its_own_model_is_seen_in_what_it_billed(tmp_path: Path) -> None:
+    detail = '{"searches":{"units":1,"micro_usd":10000},"input_tokens":{"units":900,"micro_usd":900}}'
+    found = report_of(
+        tmp_path,
+        [
+            attempt_event(1, provider="alpha", cost_micro_usd=10_900, cost_detail=detail),
+            attempt_event(2, provider="alpha", cost_micro_usd=10_000, cost_detail=None),
+            attempt_event(3, provider="beta", cost_micro_usd=500, cost_detail='{"searches":{"units":1}}'),
+        ],
+    )
+    assert {name: figures.bills_tokens for name, figures in found.providers.items()} == {"alpha": True, "beta": False}
+    assert "What alpha cost includes the tokens of the vendor's own model." in found.savings.notes

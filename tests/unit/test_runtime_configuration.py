@@ -80,6 +80,26 @@ def test_lists_of_folders_are_separated_as_path_is_and_other_lists_by_commas() -
     assert settings.reply.allowed_topics == ["one", "two.*"]
 
 
+def test_own_routes_stand_beside_the_shipped_ones_and_may_replace_them(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text("routes: {cheap: [wikipedia], news: [exa]}\nroutes_by_freshness: {live: news}\n")
+    shipped, found = load_settings(environ={}), load_settings(file, {})
+    assert shipped.routes["default"] and shipped.routes["news"] != ["exa"]
+    assert found.routes == {**shipped.routes, "cheap": ["wikipedia"], "news": ["exa"]}
+    assert load_settings(file, {"GROUNDWIRE_ROUTES__CHEAP": "jina"}).routes["cheap"] == ["jina"]
+
+
+def test_a_class_of_questions_sent_to_a_route_there_is_not_is_said_where_it_stands(tmp_path: Path) -> None:
+    file = tmp_path / "groundwire.yaml"
+    file.write_text("log: {}\nroutes_by_freshness: {live: nowhere}\n")
+    with pytest.raises(
+        ConfigurationError, match=r"groundwire\.yaml:2: routes_by_freshness: no route `nowhere`; there are"
+    ):
+        load_settings(file, {})
+    with pytest.raises(ConfigurationError, match="no route `nowhere`"):
+        load_settings(None, {"GROUNDWIRE_ROUTES_BY_FRESHNESS__LIVE": "nowhere"})
+
+
 def test_a_whole_group_may_be_json_and_a_finer_variable_wins_over_it() -> None:
     environ = {"GROUNDWIRE_CACHE__SCOPE": "tenant", "GROUNDWIRE_CACHE": '{"scope": "shared", "batch_rows": 3}'}
     cache = load_settings(None, environ, {}).cache

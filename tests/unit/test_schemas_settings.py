@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from groundwire.schemas.settings import DEFAULT_ROUTES, TTL_DEFAULT_S, Settings
+from groundwire.schemas.settings import TTL_DEFAULT_S, Settings
 
 
 def settings(**groups: Any) -> Settings:
@@ -17,7 +17,7 @@ def test_nothing_has_to_be_set() -> None:
     found = settings()
     assert found.brokers is None
     assert (found.lake_path, found.cache_path) == (Path(".groundwire/lake"), Path(".groundwire/cache"))
-    assert found.routes == DEFAULT_ROUTES
+    assert (found.routes, found.routes_by_freshness) == ({}, {})
     assert found.cache.ttl_s == TTL_DEFAULT_S
 
 
@@ -26,11 +26,13 @@ def test_state_lives_in_the_home_unless_it_is_told_where() -> None:
     assert (found.lake_path, found.cache_path) == (Path("/data/lake"), Path("/srv/groundwire/cache"))
 
 
-def test_own_routes_stand_beside_the_shipped_ones_and_may_replace_them() -> None:
-    found = settings(routes={"cheap": ["wikipedia"], "news": ["exa"]})
-    assert found.routes["cheap"] == ["wikipedia"]
-    assert found.routes["news"] == ["exa"]
-    assert found.routes["default"] == DEFAULT_ROUTES["default"]
+def test_a_class_of_questions_can_only_take_a_route_that_there_is() -> None:
+    routes = {"default": ["alpha"], "fast": ["beta"]}
+    assert settings(routes=routes, routes_by_freshness={"live": "fast"}).routes_by_freshness == {"live": "fast"}
+    with pytest.raises(ValidationError, match="no route `fats`; there are: default, fast"):
+        settings(routes=routes, routes_by_freshness={"live": "fats"})
+    with pytest.raises(ValidationError):
+        settings(routes=routes, routes_by_freshness={"soon": "fast"})
 
 
 def test_one_ttl_does_not_forget_the_others() -> None:

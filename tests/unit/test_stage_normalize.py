@@ -108,6 +108,31 @@ def test_an_explicit_chain_replaces_the_routes_and_names_each_provider_once() ->
     assert [step.provider for step in steps] == ["beta", "alpha"]
 
 
+LIVE_ELSEWHERE = {
+    "routes": {"default": ["alpha"], "fast": ["beta", "alpha"], "own": ["gamma"]},
+    "routes_by_freshness": {"live": "fast"},
+}
+
+
+@pytest.mark.parametrize(
+    ("request_", "route", "chain"),
+    [
+        ({"query": "score of the match right now"}, "fast", ["beta", "alpha"]),
+        ({"query": "a", "freshness": "live"}, "fast", ["beta", "alpha"]),
+        ({"query": "a", "freshness": "live", "route": "default"}, "fast", ["beta", "alpha"]),
+        ({"query": "a", "freshness": "slow"}, "default", ["alpha"]),
+        ({"query": "a", "freshness": "live", "route": "own"}, "own", ["gamma"]),
+        ({"query": "a", "freshness": "live", "providers": ["gamma"]}, "default", ["gamma"]),
+    ],
+)
+def test_live_questions_take_the_route_of_their_class_unless_the_caller_says_where(
+    request_: dict[str, Any], route: str, chain: list[str]
+) -> None:
+    normalize = stage(FakeProvider("alpha"), FakeProvider("beta"), FakeProvider("gamma"), **LIVE_ELSEWHERE)
+    plan = plan_of(normalize(request_record(request_), NOON_MS))
+    assert (plan.route, [step.provider for step in plan.chain]) == (route, chain)
+
+
 def test_a_provider_of_a_route_whose_file_was_turned_away_is_passed_over() -> None:
     normalize = stage(FakeProvider("alpha"), routes={"default": ["broken", "alpha"]})
     steps = plan_of(normalize(request_record({"query": "a"}), NOON_MS)).chain

@@ -106,7 +106,7 @@ def purge(
 ) -> None:
     """Forget cached answers, on every node. Several options together narrow the choice.
 
-    Example: [bold]groundwire cache purge --provider serper --before 2026-11-30T12:00[/]
+    Example: [bold]groundwire cache purge --provider acme --before 2026-11-30T12:00[/]
     """
     chosen = (query, provider, domain, tenant, before)
     if everything == any(one is not None for one in chosen):

@@ -56,7 +56,7 @@ def demo(context: typer.Context) -> None:
         f"  the Parquet    {home}/lake   (Polars: groundwire.lake.scan, DuckDB, pandas)\n"
         f"  the report     groundwire --home {home} report   ·   --html report.html for plots\n"
         "  keep it on     groundwire up --sandbox, then in another terminal: groundwire search why is the sky blue\n"
-        "  real vendors   export SERPER_API_KEY=… (or another vendor's key), then: groundwire up\n"
+        "  real vendors   set a vendor's key (groundwire providers list names the variables), then: groundwire up\n"
         "  a real Kafka   groundwire up --brokers host:9092\n"
         "  for agents     groundwire mcp   (one tool: web_search)",
         soft_wrap=True,

@@ -146,7 +146,7 @@ def try_one(
 ) -> None:
     """Make one real call and show it: the request without secrets, the answer, the mapped results, the cost. It may cost money.
 
-    Example: [bold]groundwire providers try wikipedia what is kimchi made of[/]
+    Example: [bold]groundwire providers try acme what is kimchi made of[/]
     """
     from groundwire.adapters.call import ProviderCall
     from groundwire.adapters.trial import Trial, try_provider
