@@ -31,6 +31,8 @@ from harness.records import DEAD_LETTERS, REPLIES, TopicLog
 
 # A rebalance: a member that was killed is missed after the session timeout, and the others wait this long for it.
 ONE_REBALANCE_S = 30.0
+# Cases of each kind that are shown in full.
+SHOWN = 5
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Answered:
 
     first_ms: int
     count: int = 0
-    contents: set[str] = field(default_factory=set)
+    contents: dict[str, str] = field(default_factory=dict)
     status: str = ""
     outcome: str = ""
 
@@ -66,9 +68,13 @@ class ReplyBook:
             known = self.answered.setdefault(reply["request_id"], Answered(record.timestamp_ms))
             known.first_ms = min(known.first_ms, record.timestamp_ms)
             known.count += 1
-            known.contents.add(_content(reply))
             known.status = reply["status"]
             known.outcome = (reply["cache"] or {}).get("outcome") or ""
+            known.contents.setdefault(
+                _content(reply),
+                f"at {record.timestamp_ms}: {known.status} {known.outcome}, {len(reply['results'])} results, "
+                f"reply_id {reply['reply_id'][:8]}, warnings {reply['warnings']}",
+            )
         return len(records)
 
     async def wait_for(self, requests: Mapping[str, Sent], timeout_s: float) -> None:
@@ -116,6 +122,7 @@ class Findings:
     paid_twice: int = 0
     dead_letters: Counter[str] = field(default_factory=Counter)
     lag: dict[str, int] = field(default_factory=dict)
+    evidence: list[str] = field(default_factory=list)
 
     def broken(self) -> list[str]:
         """Which promises were not kept, one sentence each; empty when all were."""
@@ -205,6 +212,8 @@ def _compare_replies(findings: Findings, load: SteadyLoad, book: ReplyBook) -> N
         findings.repeated += answered.count - len(answered.contents)
         if len(answered.contents) > 1:
             findings.doubled.append(name)
+            if len(findings.doubled) <= SHOWN:
+                findings.evidence += [f"doubled {name} {content}" for content in answered.contents.values()]
         if answered.first_ms > sent.first_sent_ms + (load.timeout_s + ONE_REBALANCE_S) * 1000:
             findings.late.append(name)
 
@@ -254,6 +263,19 @@ def _compare_lake(findings: Findings, load: SteadyLoad, lake: Path) -> None:
         findings.lost_attempts = called.filter(pl.col("outcome") == "lost").height
         findings.ledger = int(called["cost_micro_usd"].sum() or 0)
         findings.dearest_call = int(called["cost_micro_usd"].max() or 0)  # type: ignore[arg-type]
+        _show_paid_twice(findings, requests, called)
+
+
+def _show_paid_twice(findings: Findings, requests: pl.DataFrame, called: pl.DataFrame) -> None:
+    """When and how the calls went that asked one vendor the same question again."""
+    asked = called.join(requests.unique("event_id").select("request_id", "query"), on="request_id", how="left")
+    again = asked.group_by("provider", "query").agg(pl.len(), pl.col("started_at", "outcome", "request_id"))
+    for row in again.filter(pl.col("len") > 1).sort("query").head(SHOWN).iter_rows(named=True):
+        calls = zip(row["started_at"], row["outcome"], row["request_id"], strict=True)
+        findings.evidence.append(
+            f"paid twice {row['query']!r}: "
+            + "; ".join(f"{at:%H:%M:%S.%f} {how} for {name}" for at, how, name in sorted(calls))
+        )
 
 
 # ── the money

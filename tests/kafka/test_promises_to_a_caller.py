@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 from harness.pipeline import Pipeline
-from harness.records import DEAD_LETTERS, ONE_VENDOR, Asker, TopicLog
+from harness.records import DEAD_LETTERS, ONE_VENDOR, REQUESTS, Asker, TopicLog
 
 HOUR_MS = 3_600_000
 
@@ -17,12 +17,19 @@ def _unlike_any_other(text: str) -> str:
     return f"{text} {uuid.uuid4().int % 10**9}"
 
 
-async def _dead_letters(brokers: str) -> list[dict[str, object]]:
+async def _dead_letters(
+    brokers: str, partition: int, count: int, *, topic: str = REQUESTS, timeout_s: float = 30.0
+) -> list[dict[str, object]]:
+    """The dead letters of one partition, once there are so many. Raises TimeoutError when they don't come."""
     log = await TopicLog(brokers, DEAD_LETTERS).start()
     letters: list[dict[str, object]] = []
+    end = time.monotonic() + timeout_s
     try:
-        while records := await log.poll(1.0):
-            letters += [record.json() for record in records]
+        while len(letters) < count:
+            if time.monotonic() > end:
+                raise TimeoutError(f"{len(letters)} of {count} dead letters of {topic}-{partition}")
+            found = [record.json() for record in await log.poll(1.0)]
+            letters += [letter for letter in found if (letter["topic"], letter["partition"]) == (topic, partition)]
     finally:
         await log.stop()
     return letters
@@ -91,10 +98,9 @@ async def test_a_poison_record_is_kept_with_its_origin_and_the_next_one_is_serve
     await asker.send_raw(None, key=b"tombstone", partition=5)
     good = await asker.send(_unlike_any_other("after the poison"), partition=5)
     assert (await asker.replies_to(good))[0]["status"] == "grounded"
-    letters = [letter for letter in await _dead_letters(road.brokers) if letter["partition"] == 5]
+    letters = await _dead_letters(road.brokers, 5, 2)
     assert len(letters) == 2
     for letter in letters:
-        assert letter["topic"] == "search.requests.v1"
         assert letter["dead_letter_id"] == f"{letter['topic']}-{letter['partition']}-{letter['offset']}"
         assert letter["reason"]
         assert letter["message"]
@@ -136,21 +142,35 @@ async def test_a_callers_mistake_is_an_error_reply_that_names_it(
 async def test_dead_letters_are_listed_shown_and_replayed_by_command(road: Pipeline, asker: Asker) -> None:
     """The records of this test are poison to the version that runs; replaying them gives them back as they were."""
     await asker.send_raw(b"poison to be replayed", partition=6)
-    end = time.monotonic() + 30
-    mine: list[dict[str, object]] = []
-    while not mine and time.monotonic() < end:
-        mine = [letter for letter in await _dead_letters(road.brokers) if letter["partition"] == 6]
-    name = str(mine[0]["dead_letter_id"])
+    name = str((await _dead_letters(road.brokers, 6, 1))[0]["dead_letter_id"])
     assert name in json.dumps(await asyncio.to_thread(road.json, "dead-letters", "list"))
     shown = await asyncio.to_thread(road.command, "dead-letters", "show", name)
     assert shown.returncode == 0
     assert "poison to be replayed" in shown.stdout
     replayed = await asyncio.to_thread(road.command, "dead-letters", "replay", name)
     assert replayed.returncode == 0, replayed.stderr
-    again: list[dict[str, object]] = []
-    while len(again) < 2 and time.monotonic() < end:
-        again = [letter for letter in await _dead_letters(road.brokers) if letter["partition"] == 6]
-    assert len(again) == 2, "the replayed record was not read again"
+    assert len(await _dead_letters(road.brokers, 6, 2)) == 2
+
+
+@pytest.mark.parametrize(
+    "topic",
+    ["search.lookups.v1", "search.fetches.v1", "search.payloads.v1", "search.cache-writes.v1", "search.events.v1"],
+)
+@pytest.mark.parametrize(
+    ("partition", "value", "reason"),
+    [(0, b"poison", "poison"), (1, None, "poison"), (2, b'{"version": 99, "of": "the future"}', "future_version")],
+    ids=["poison", "tombstone", "future"],
+)
+async def test_an_internal_record_nobody_can_read_is_a_dead_letter_and_the_next_is_served(
+    road: Pipeline, asker: Asker, topic: str, partition: int, value: bytes | None, reason: str
+) -> None:
+    placed = await asker.put(topic, value, partition=partition)
+    mine = (await _dead_letters(road.brokers, partition, 1, topic=topic))[-1]
+    assert mine["offset"] == placed
+    assert mine["reason"] == reason
+    if reason == "future_version":
+        assert "upgrade the workers" in str(mine["message"])
+    assert (await asker.ask(_unlike_any_other(f"after poison on {topic}")))["status"] == "grounded"
 
 
 async def test_a_vendor_that_hangs_does_not_keep_a_hit_waiting(road: Pipeline, asker: Asker) -> None:

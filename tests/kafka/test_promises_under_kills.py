@@ -28,10 +28,10 @@ async def _under_load(pipeline: Pipeline, cluster: Cluster, plan: Plan, rate: fl
 def _report(findings: Findings, done: Done) -> None:
     print(f"\n{done.table()}\n\n{findings.table()}")
     assert findings.accepted > 100
-    assert findings.broken() == []
+    assert findings.broken() == [], "\n".join(findings.evidence)
 
 
-@pytest.mark.timeout(420)
+@pytest.mark.timeout(600)
 async def test_nothing_is_lost_doubled_or_unpaid_for_when_anything_is_killed(
     own_kafka: Cluster, tmp_path: Path
 ) -> None:
@@ -60,7 +60,7 @@ async def test_a_cluster_of_three_loses_brokers_and_its_network(kafka_of_three: 
         _report(*await _under_load(pipeline, kafka_of_three, plan, rate=50))
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(400)
 async def test_a_rolling_restart_loses_and_doubles_nothing(own_kafka: Cluster, tmp_path: Path) -> None:
     """SIGTERM drains and commits in the time that is promised, and what was drained is not done again."""
     with Pipeline(tmp_path / "road", own_kafka.brokers) as pipeline:

@@ -109,6 +109,10 @@ class Asker:
             REQUESTS, value, key=key, headers=headers, partition=partition, timestamp_ms=timestamp_ms
         )
 
+    async def put(self, topic: str, value: bytes | None, *, partition: int) -> int:
+        """Publish something to a topic that is not ours to write; gives back its offset."""
+        return int((await self._producer.send_and_wait(topic, value, key=b"put", partition=partition)).offset)
+
     async def send_many(self, requests: list[dict[str, Any]]) -> None:
         """Publish all of them as fast as it goes, then wait for every confirmation."""
         waiting = [await self._producer.send(REQUESTS, json.dumps(request).encode()) for request in requests]
