@@ -248,7 +248,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--brokers")
     parser.add_argument("--messages", type=int, default=4000)
-    parser.add_argument("--fetch-max-wait-ms", type=int, default=2)
+    parser.add_argument("--fetch-max-wait-ms", type=int, default=3)
     parser.add_argument("--kinds", default="bare,groundwire")
     parser.add_argument("--chains", default="1,2")
     parser.add_argument("--worker", choices=["bare", "groundwire"], help=argparse.SUPPRESS)

@@ -38,8 +38,8 @@ Handler = Callable[[InboundRecord], Awaitable[Sequence[OutboundRecord]]]
 GROUP_PREFIX = "groundwire."
 COMMIT_INTERVAL_S = 0.5
 # The embedded broker sleeps half of it when a fetch finds nothing, whatever comes meanwhile. A Kafka answers at once.
-FETCH_WAIT_MS_EMBEDDED = 2
-IDLE_FETCH_WAIT_MS_EMBEDDED = 20
+FETCH_WAIT_MS_EMBEDDED = 3
+IDLE_FETCH_WAIT_MS_EMBEDDED = 30
 FETCH_WAIT_MS = 500
 # Of the rebalance timeout: what is left is for committing and joining again.
 DRAIN_SHARE_OF_REBALANCE = 0.6

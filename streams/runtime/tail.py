@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 # What the end of a log may cost in memory, whatever the size of its records.
 MAX_TAIL_BYTES = 128 * 1024 * 1024
-FETCH_MAX_WAIT_MS = 20
+FETCH_MAX_WAIT_MS = 100
 POLL_MS = 500
 RECONNECT_S = 2.0
 
