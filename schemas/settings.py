@@ -112,6 +112,10 @@ class FreshnessSettings(_Group):
     )
     words: dict[FreshnessClass, list[str]] = Field(default_factory=dict)
     default: FreshnessClass = "slow"
+    weighing: bool = Field(
+        default=True, description="Questions in English that no rule settles are weighed: slow or static. False: the default."
+    )
+    weights: Path | None = Field(default=None, description="Weights of your own making. None: the shipped ones.")
 
 
 class SemanticSettings(_Group):

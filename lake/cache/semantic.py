@@ -12,6 +12,7 @@ import structlog
 
 from groundwire.lake.cache.calibration import Calibration, Decision
 from groundwire.lake.cache.vectors import Candidate
+from groundwire.lake.cache.vetoes import Vetoes
 from groundwire.lake.cache.view import CacheReader
 from groundwire.schemas.cache_write import CacheEntry
 from groundwire.schemas.plan import ProviderStep
@@ -40,7 +41,8 @@ class SemanticTier:
     def __init__(self, reader: CacheReader, settings: Settings, calibration: Calibration | None = None) -> None:
         self._reader = reader
         self._settings = settings.cache.semantic
-        self._calibration = calibration or Calibration.shipped()
+        self._calibration = calibration or calibration_of(settings)
+        self._vetoes = Vetoes(settings.feedback_path)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="verifier")
 
     async def match(
@@ -105,6 +107,8 @@ class SemanticTier:
         for place, candidate in enumerate(found):
             if candidate.similarity < least:
                 break
+            if self._vetoes.forbids(query, candidate.query):
+                continue
             rivals = [other.similarity for at, other in enumerate(found) if at != place]
             decision = self._calibration.decide(
                 query,
@@ -121,6 +125,12 @@ class SemanticTier:
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def calibration_of(settings: Settings) -> Calibration:
+    """The owner's own calibration where there is one, else the shipped one. Raises CalibrationUnusable."""
+    path = settings.calibration_path
+    return Calibration.load(path) if path.exists() else Calibration.shipped()
 
 
 def too_long(text: str) -> bool:

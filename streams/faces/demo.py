@@ -29,9 +29,11 @@ QUESTIONS = (
     "김치는 어떻게 만드나요",
 )
 REWORDED = (
-    ("how does photosynthesis work", "how does the photosynthesis work, please?"),
-    ("flights from new york to london", "new york to london flights"),
-    ("who won the football world cup in 2018", "who won the 2018 football world cup"),
+    ("how does photosynthesis work", "can you explain how photosynthesis works?"),
+    ("flights from new york to london", "flights to london from new york"),
+    ("who won the football world cup in 2018", "who was the winner of the football world cup in 2018"),
+    ("서울에서 부산 가는 기차", "서울에서 부산까지 가는 기차"),
+    ("김치는 어떻게 만드나요", "김치 어떻게 만들어요"),
 )
 NEAR_MISSES = (
     ("flights from new york to london", "flights from london to new york", "the other direction"),

@@ -55,7 +55,7 @@ async def test_another_wording_hits_and_a_reversed_direction_does_not(up: Up) ->
     async with RawClient(up.brokers) as client:
         await client.ask("flights from new york to london")
         await asyncio.sleep(0.5)
-        reworded = await client.ask("the flights from new york to london please")
+        reworded = await client.ask("flights to london from new york")
         reversed_ = await client.ask("flights from london to new york")
     assert reworded["cache"]["outcome"] == "semantic", reworded["cache"]
     assert reworded["cache"]["matched_query"] == "flights from new york to london"

@@ -11,13 +11,15 @@ import typer
 
 from groundwire.schemas.cache_write import CacheEntry, Purge
 from groundwire.schemas.settings import Settings
+from groundwire.streams.faces.cli import judge
 from groundwire.streams.faces.cli.terminal import age, err, money, out, plain, print_json
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.purge import now_ms, publish_purge
 from groundwire.streams.faces.session import Session, connected
 from groundwire.streams.stages.query import normalize_query
 
-app = typer.Typer(no_args_is_help=True, help="The cache view: stats, get, purge.")
+app = typer.Typer(no_args_is_help=True, help="The cache: what it holds, forgetting, and the semantic tier's decisions.")
+app.add_typer(judge.app)
 
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
