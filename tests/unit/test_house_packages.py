@@ -1,5 +1,6 @@
 """What is installed is what stands in the folders: no package forgotten, no data file left behind, nothing unpinned."""
 
+import ast
 import fnmatch
 import importlib.metadata
 import re
@@ -106,6 +107,27 @@ def _requirements() -> list[str]:
 def test_every_package_we_stand_on_is_pinned() -> None:
     pins = _pins()
     assert sorted({name for name in _stood_on(_requirements()) if name not in pins}) == []
+
+
+# Imported by a package of ours on our behalf, because of how we set that package up.
+USED_BY_OTHERS = {"cramjam": "aiokafka compresses with it (compression_type lz4)"}
+
+
+def test_every_package_we_ask_for_is_used() -> None:
+    names: set[str] = set()
+    for room in ROOMS:
+        for path in (ROOT / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    names |= {alias.name.split(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                    names.add(node.module.split(".")[0])
+                elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+                    names.add(node.value)  # importlib.resources and find_spec take names as text
+    provided = importlib.metadata.packages_distributions()
+    used = {canonicalize_name(package) for name in names for package in provided.get(name, ())}
+    asked = {canonicalize_name(Requirement(text).name) for text in _pyproject()["project"]["dependencies"]}
+    assert sorted(asked - used - USED_BY_OTHERS.keys()) == []
 
 
 def test_every_pin_is_a_version_we_ask_for() -> None:

@@ -109,8 +109,10 @@ class Pipeline:
         return self.begin(role)
 
     def stop(self, workers: Iterable[Process] | None = None) -> None:
-        """SIGTERM; each has to end with 0 in the time that is promised."""
+        """SIGTERM to all at once; each has to end in the time that is promised, or TimeoutError."""
         chosen = list(workers) if workers is not None else [w for group in self.workers.values() for w in group]
+        for worker in chosen:
+            worker.ask_to_end()
         for worker in chosen:
             worker.terminate(ENDS_WITHIN_S)
         for group in self.workers.values():

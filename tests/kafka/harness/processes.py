@@ -80,6 +80,10 @@ class Process:
     def tail(self, lines: int = 25) -> str:
         return "\n".join(self.output().splitlines()[-lines:])
 
+    def ask_to_end(self) -> None:
+        if self.running():
+            self._popen.terminate()
+
     def terminate(self, timeout_s: float = 15.0) -> float:
         """SIGTERM, and the seconds until the process had ended. Raises TimeoutError (after SIGKILL) when it did not."""
         begun = time.monotonic()
