@@ -134,7 +134,7 @@ class SemanticSettings(_Group):
     memory_rows: int = Field(
         default=20_000, ge=0, description="Newest vectors searched in memory, before the index knows them."
     )
-    timeout_s: Seconds = Field(default=0.25, description="A semantic lookup slower than this is a miss.")
+    timeout_s: Seconds = Field(default=0.5, description="A semantic lookup slower than this is a miss.")
 
 
 class EmbeddingSettings(_Group):

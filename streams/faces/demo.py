@@ -56,6 +56,7 @@ class Demo:
     client: GroundwireClient
     sandbox: str
     failures: list[str] = field(default_factory=list)
+    asked: int = 0
 
     def promise(self, held: bool, text: str) -> None:
         self.console.print(f"  [green]✓[/] {text}" if held else f"  [red]✗ {text}[/]")
@@ -68,6 +69,7 @@ class Demo:
         self.console.print(f"[dim]{why}[/]\n")
 
     async def ask(self, query: str, **options: Any) -> SearchReply:
+        self.asked += 1
         return await self.client.search({"query": query, "depth": 3, **options})
 
     async def control(self, path: str, body: dict[str, Any] | None = None) -> Any:
@@ -178,7 +180,7 @@ async def money(demo: Demo) -> None:
         7, "What it cost", "Every request and every vendor call is an event in Parquet; the report is a Polars query."
     )
     invoice = (await demo.control("invoice"))["total_micro_usd"]
-    report = await _report_when_landed(demo.settings, invoice)
+    report = await _report_when_landed(demo, invoice)
     cache = report.cache
     demo.console.print(f"  requests      {report.requests}")
     demo.console.print(
@@ -196,14 +198,17 @@ async def money(demo: Demo) -> None:
         )
     demo.console.print(f"  spent         {as_usd(report.cost_micro_usd)}")
     demo.console.print(f"  savings       {report.savings.sum}")
+    demo.promise(report.requests == demo.asked, f"each of the {demo.asked} requests is in the lake once")
     demo.promise(report.cost_micro_usd == invoice, f"the ledger equals the vendors' invoice: {as_usd(invoice)}")
 
 
-async def _report_when_landed(settings: Settings, invoice: int) -> Report:
+async def _report_when_landed(demo: Demo, invoice: int) -> Report:
+    """The report once the lake has every request of the demo, or the time is up."""
     deadline = time.monotonic() + LAKE_TIMEOUT_S
     while True:
-        report = await asyncio.to_thread(build_report, settings, since=None, until=None, baseline=None)
-        if report.cost_micro_usd == invoice or time.monotonic() > deadline:
+        report = await asyncio.to_thread(build_report, demo.settings, since=None, until=None, baseline=None)
+        landed = report.requests == demo.asked and report.cost_micro_usd == invoice
+        if landed or time.monotonic() > deadline:
             return report
         await asyncio.sleep(0.3)
 
