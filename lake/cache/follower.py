@@ -12,7 +12,16 @@ import pyarrow.compute as pc
 
 from groundwire.lake.cache.errors import ViewDamaged
 from groundwire.lake.cache.keys import KeyIndex
-from groundwire.lake.cache.layout import DELETED, INDEX_COLUMNS, PUT, VECTOR_COLUMNS, first_seq, unpacked
+from groundwire.lake.cache.layout import (
+    DELETED,
+    INDEX_COLUMNS,
+    PUT,
+    SEGMENT_SCHEMA,
+    VECTOR_COLUMNS,
+    first_seq,
+    unpacked,
+    with_vectors,
+)
 from groundwire.lake.cache.older import Coverage, OlderVectors
 from groundwire.lake.cache.store import Store
 
@@ -23,6 +32,8 @@ _COARSE_CLOCK_S = 0.05
 _LOOK_ANYWAY_S = 1.0
 # Vectors the table does not have yet are held in memory, but not without end: its writer may have no model.
 UNCOVERED_ROWS = 3 * 16_384
+
+_NOTHING = SEGMENT_SCHEMA.empty_table().select(_TAIL_COLUMNS)
 
 Ints = npt.NDArray[np.int64]
 
@@ -67,6 +78,7 @@ class Follower:
         self._holds_something = False
         self._last_seq = -1
         self._count = 0
+        self._version: int | None = None
         self._signature: object = None
         self._looked_at = 0.0
 
@@ -93,7 +105,7 @@ class Follower:
 
     def _look(self) -> Changes | None:
         # A segment that is just being made has no version yet.
-        segments = [name for name in self._store.segments() if any(self._versions(name).glob("*.manifest"))]
+        segments = [name for name in self._store.segments() if self._store.versions(name)]
         if not segments:
             held, self._holds_something, self._segments = self._holds_something, False, []
             return Changes(index=KeyIndex(), reset=True, coverage=Coverage()) if held else None
@@ -133,7 +145,7 @@ class Follower:
                 changes.vectors_from = begin
                 break
         self._segments = segments
-        self._count = self._store.count(segments[-1])
+        self._count, self._version = self._store.count(segments[-1]), None
         return changes
 
     def _news(self, segments: list[str]) -> Changes:
@@ -142,7 +154,8 @@ class Follower:
         deleted = False
         last_seq = self._last_seq
         for name in segments[segments.index(active) :]:
-            rows, count = self._since(name, last_seq, self._count if name == active else 0)
+            known = (self._count, self._version) if name == active else (0, None)
+            rows, count = self._since(name, last_seq, *known)
             if rows.num_rows:
                 last_seq = max(last_seq, int(pc.max(rows["seq"]).as_py()))
                 deleted = self._collect(rows, changes) or deleted
@@ -155,9 +168,11 @@ class Follower:
         self._segments, self._last_seq, self._count = segments, last_seq, count
         return changes
 
-    def _since(self, name: str, last_seq: int, known_rows: int) -> tuple[pa.Table, int]:
+    def _since(self, name: str, last_seq: int, known_rows: int, known_version: int | None) -> tuple[pa.Table, int]:
         """Rows after `last_seq`, and how many rows there are. New rows stand at the end of a segment."""
-        self._store.latest(name)
+        self._version = self._store.latest(name).version
+        if self._version == known_version:
+            return _NOTHING, known_rows
         count = self._store.count(name)
         wanted = max(count - known_rows, 0) + 1
         while True:
@@ -188,14 +203,11 @@ class Follower:
         """The vectors among some rows that the reader's model made."""
         if self._model is None:
             return None
-        rows = rows.filter(pc.equal(rows["model"], self._model)).sort_by("seq")
-        packed = rows["vector"].to_pylist()
-        fitting = np.fromiter((value is not None and len(value) == 2 * self._dimensions for value in packed), bool)
-        if not fitting.any():
+        rows = with_vectors(rows, self._model, self._dimensions)
+        if not rows.num_rows:
             return None
-        rows = rows.filter(pa.array(fitting))
         return VectorRows(
-            unpacked(rows["vector"].to_pylist(), self._dimensions),
+            unpacked(rows["vector"], self._dimensions),
             rows["seq"].to_numpy(),
             rows["key_hash"].to_numpy(),
             rows["facet_hash"].to_numpy(),

@@ -17,13 +17,14 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from groundwire.lake.cache.keys import hash64
 from groundwire.lake.cache.purge import domain_labels
@@ -104,9 +105,30 @@ def vector_of(entry: CacheEntry) -> Vector | None:
     return Vector(embedding.model, packed) if len(packed) == 2 * embedding.dimensions else None
 
 
-def unpacked(packed: Sequence[bytes], dimensions: int) -> npt.NDArray[np.float32]:
+def with_vectors(rows: pa.Table, model: str, dimensions: int) -> pa.Table:
+    """The rows that have a vector of this model and length, in rising order of their numbers."""
+    vectors = rows["vector"]
+    fits = pc.and_(pc.equal(rows["model"], model), pc.equal(pc.binary_length(vectors), 2 * dimensions))
+    rows = rows.filter(fits)
+    seqs = rows["seq"].to_numpy()
+    return rows if (seqs[1:] > seqs[:-1]).all() else rows.sort_by("seq")
+
+
+def packed_rows(vectors: pa.ChunkedArray, dimensions: int) -> npt.NDArray[np.float16]:
+    """Stored vectors, all of one length, as rows. Copies once, without an object for each."""
+    rows = np.empty((len(vectors), dimensions), "<f2")
+    at = 0
+    for chunk in vectors.chunks:
+        fixed = chunk.cast(pa.binary(2 * dimensions))
+        values = np.frombuffer(fixed.buffers()[1], "<f2", len(fixed) * dimensions, 2 * dimensions * fixed.offset)
+        rows[at : at + len(fixed)] = values.reshape(len(fixed), dimensions)
+        at += len(fixed)
+    return rows
+
+
+def unpacked(vectors: pa.ChunkedArray, dimensions: int) -> npt.NDArray[np.float32]:
     """Stored vectors as rows of length 1. Half precision has moved the lengths a little, so they are made 1 again."""
-    rows = np.frombuffer(b"".join(packed), "<f2").reshape(len(packed), dimensions).astype(np.float32)
+    rows = packed_rows(vectors, dimensions).astype(np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     np.divide(rows, lengths, out=rows, where=lengths > 0)
     return rows

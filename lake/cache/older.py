@@ -10,7 +10,8 @@ from groundwire.lake.cache.layout import INDEX_PREFIX
 from groundwire.lake.cache.store import Store
 from groundwire.lake.cache.vectors import Candidate
 
-# Of the index's lists, how many are looked through: at a million vectors 8 of 1,000 find the nearest of 99.5%.
+# Of the index's lists, how many are looked through: at a million vectors 8 of 244 find the nearest one in 997 of 1,000 cases
+# when it lies at cosine 0.85, and always at 0.95.
 _LISTS = 8
 # Rows the index finds by its coarse measure, of which the nearest by the exact one are wanted.
 _MEASURED_AGAIN = 32

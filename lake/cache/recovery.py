@@ -48,7 +48,8 @@ def recover(store: Store) -> Recovery:
             store.read(name, INDEX_COLUMNS)
         except ViewDamaged as error:
             store.forget(name)
-            if _is_half_made(folder):
+            if store.versions(name) == 0:
+                # A crash while a table was being made: nothing in it was ever acknowledged.
                 _remove(folder)
             else:
                 log.error("a segment of the cache view can't be read", segment=name, error=str(error))
@@ -59,11 +60,6 @@ def recover(store: Store) -> Recovery:
         if not recovery.damaged:
             recovery.trusted.append(name)
     return recovery
-
-
-def _is_half_made(folder: Path) -> bool:
-    """A crash while a table was being made leaves it without a version: nothing in it was ever acknowledged."""
-    return not any((folder / "_versions").glob("*.manifest"))
 
 
 def _set_aside(folder: Path) -> None:

@@ -44,6 +44,10 @@ class Store:
     def folder(self, name: str) -> Path:
         return self.path / f"{name}.lance"
 
+    def versions(self, name: str) -> int:
+        """How many versions of a table there are; 0 when it is just being made."""
+        return sum(1 for _ in (self.folder(name) / "_versions").glob("*.manifest"))
+
     def table(self, name: str) -> Any:
         """An open table. Raises ViewDamaged when it is not there or can't be read, OSError."""
         with self._lock:

@@ -5,8 +5,8 @@ missing; it is made again from them.
 """
 
 import shutil
+import time
 from collections.abc import Mapping
-from datetime import timedelta
 
 import numpy as np
 import numpy.typing as npt
@@ -15,21 +15,32 @@ import structlog
 from lancedb.index import Bitmap, IvfRq
 
 from groundwire.lake.cache.errors import ViewDamaged, store_errors
-from groundwire.lake.cache.layout import INDEX_PREFIX, PUT, VECTOR_COLUMNS, first_seq, vectors_name, vectors_schema
+from groundwire.lake.cache.layout import (
+    INDEX_PREFIX,
+    PUT,
+    VECTOR_COLUMNS,
+    first_seq,
+    packed_rows,
+    vectors_name,
+    vectors_schema,
+    with_vectors,
+)
 from groundwire.lake.cache.purge import quoted
+from groundwire.lake.cache.segments import KEPT_VERSIONS
 from groundwire.lake.cache.store import Store
 
 log = structlog.get_logger(__name__)
 
 # Fewer rows than this are scanned faster than an index is asked (12 ms at 10,000).
 INDEX_ROWS = 8_192
-# Lists of about this many vectors: see bench/semantic.py for what other sizes do.
-ROWS_PER_LIST = 1_024
+# Lists of about this many vectors: smaller ones are found no faster and take much longer to lay out (measured at a million).
+ROWS_PER_LIST = 4_096
 # The lists are laid out for the rows there are; when so many times more have come, they are laid out anew.
 _LAY_OUT_AGAIN = 2.0
+_SAMPLES_PER_LIST = 64
+_LAYOUT_ROUNDS = 15
 _CLEAN_AT_DEAD = 0.2
 _DELETE_AT_ONCE = 4_096
-_KEPT_VERSIONS = timedelta(seconds=120)
 
 
 class VectorTable:
@@ -41,6 +52,7 @@ class VectorTable:
         self._model = model
         self._dimensions = dimensions
         self._covered_to = -1
+        self._cleared_at = time.monotonic()
 
     def update(self, sealed: Mapping[str, int], live_seqs: npt.NDArray[np.int64]) -> None:
         """Take in what the sealed segments have (name → first number behind it), drop what is dead, index the rest.
@@ -87,21 +99,28 @@ class VectorTable:
             changed = True
         if changed:
             self._index()
+            self._cleared_at = time.monotonic()
+        elif exists and time.monotonic() - self._cleared_at > KEPT_VERSIONS.total_seconds():
+            self._clear_versions()
+
+    def _clear_versions(self) -> None:
+        """Give back the room of what a compaction or a new index replaced, once nobody reads it any more."""
+        if self._store.versions(self.name) > 1:
+            with store_errors(self._store.folder(self.name)):
+                self._store.latest(self.name).optimize(cleanup_older_than=KEPT_VERSIONS)
+        self._cleared_at = time.monotonic()
 
     def _rows_of(self, segment: str, after_seq: int) -> pa.Table:
         condition = f"kind = {PUT} AND seq > {after_seq} AND model = {quoted(self._model)}"
-        rows = self._store.read(segment, VECTOR_COLUMNS, condition).sort_by("seq")
-        packed = rows["vector"].to_pylist()
-        fitting = [vector is not None and len(vector) == 2 * self._dimensions for vector in packed]
-        rows = rows.filter(pa.array(fitting, pa.bool_()))
-        values = np.frombuffer(b"".join(rows["vector"].to_pylist()), "<f2")
+        rows = with_vectors(self._store.read(segment, VECTOR_COLUMNS, condition), self._model, self._dimensions)
+        values = pa.array(packed_rows(rows["vector"], self._dimensions).reshape(-1))
         return pa.table(
             {
                 "seq": rows["seq"],
                 "key_hash": rows["key_hash"],
                 "facet_hash": rows["facet_hash"],
                 "normalized_query": rows["normalized_query"],
-                "vector": pa.FixedSizeListArray.from_arrays(pa.array(values), self._dimensions),
+                "vector": pa.FixedSizeListArray.from_arrays(values, self._dimensions),
             },
             schema=vectors_schema(self._dimensions),
         )
@@ -112,15 +131,20 @@ class VectorTable:
             rows = int(table.count_rows())
             names = [index.name for index in table.list_indices()]
             if rows < INDEX_ROWS:
-                table.optimize(cleanup_older_than=_KEPT_VERSIONS)
+                table.optimize(cleanup_older_than=KEPT_VERSIONS)
                 return
             if "facet" not in names:
                 table.create_index("facet_hash", config=Bitmap(), name="facet")
             current = next((name for name in names if name.startswith(INDEX_PREFIX)), None)
             laid_out_for = int(current.removeprefix(INDEX_PREFIX)) if current else 0
             if rows >= _LAY_OUT_AGAIN * laid_out_for:
-                config = IvfRq(distance_type="cosine", num_partitions=max(1, rows // ROWS_PER_LIST))
+                config = IvfRq(
+                    distance_type="cosine",
+                    num_partitions=max(1, rows // ROWS_PER_LIST),
+                    sample_rate=_SAMPLES_PER_LIST,
+                    max_iterations=_LAYOUT_ROUNDS,
+                )
                 table.create_index("vector", config=config, name=f"{INDEX_PREFIX}{rows}")
                 if current:
                     table.drop_index(current)
-            table.optimize(cleanup_older_than=_KEPT_VERSIONS)
+            table.optimize(cleanup_older_than=KEPT_VERSIONS)

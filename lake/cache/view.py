@@ -121,10 +121,11 @@ class CacheReader:
         if k < 1 or self._older is None:
             return []
         facet_hash, asked = hash64(facet), np.asarray(vector, np.float32)
-        newer = await self._search(partial(self._newer, facet_hash, asked), k, now_ms)
+        search_newer = self._search(partial(self._newer, facet_hash, asked), k, now_ms)
         if self._coverage.first_seqs.get(facet_hash, self._vectors_from) >= self._vectors_from:
-            return newer
-        older = await self._search(partial(self._from_index, self._older, facet_hash, asked), k, now_ms)
+            return await search_newer
+        search_older = self._search(partial(self._from_index, self._older, facet_hash, asked), k, now_ms)
+        older, newer = await asyncio.gather(search_older, search_newer)
         found = {row.seq: row for row in (*older, *newer)}
         return sorted(found.values(), key=lambda row: -row.similarity)[:k]
 

@@ -53,7 +53,7 @@ LOCK_NAME = "writer.lock"
 # A sealed segment with less of its entries left than this is written again with the newest ones.
 _SPARSE = 0.25
 # Deleting rows by their numbers: an expression of a few hundred kilobytes is still read in milliseconds.
-_SUPERSEDED_AT_ONCE = 4_096
+_SEQS_AT_ONCE = 4_096
 _CLOSE_WAIT_S = 2.0
 
 
@@ -106,6 +106,7 @@ class CacheWriter:
         self._positions: dict[int, int] = {}
         self._next_seq = 0
         self._unsure = False
+        self._said_no_model = False
 
     def open(self) -> Opened:
         """Take the writer lock and read where the view stands. What can't be read is set aside.
@@ -158,7 +159,12 @@ class CacheWriter:
         with self._changing():
             self._delete_superseded()
             over_ms = self._over_ms(now_ms)
-            deleted = self._segments.delete(f"expires_at_ms <= {over_ms}")
+            _, seqs, ends = self._index.columns()
+            over = seqs[ends <= over_ms].tolist()
+            deleted = sum(
+                self._segments.delete_seqs(over[start : start + _SEQS_AT_ONCE])
+                for start in range(0, len(over), _SEQS_AT_ONCE)
+            )
             self._index.fold(ended_before_ms=over_ms)
             return deleted
 
@@ -290,8 +296,8 @@ class CacheWriter:
 
     def _delete_superseded(self) -> None:
         while self._superseded:
-            self._segments.delete_seqs(self._superseded[-_SUPERSEDED_AT_ONCE:])
-            del self._superseded[-_SUPERSEDED_AT_ONCE:]
+            self._segments.delete_seqs(self._superseded[-_SEQS_AT_ONCE:])
+            del self._superseded[-_SEQS_AT_ONCE:]
 
     def _append(self, entries: Sequence[CacheEntry], positions: dict[int, int], *, deleted: bool) -> None:
         rows = [deleted_row(self._next_seq)] if deleted else []
@@ -352,9 +358,9 @@ class CacheWriter:
         try:
             vector = np.asarray(self._embedder.embed_now(entry.normalized_query), "<f2")
         except EmbedderUnavailable as error:
-            log.warning(
-                "an entry stays out of the semantic tier: there is no model to make its vector", error=str(error)
-            )
+            if not self._said_no_model:
+                self._said_no_model = True
+                log.warning("entries without a vector stay out of the semantic tier", error=str(error))
             return given
         return Vector(self._embedder.model, vector.tobytes())
 

@@ -300,13 +300,13 @@ async def test_all_answers_for_a_text_are_found_newest_first(tmp_path: Path) -> 
         batch(
             put("one", query="it's asked", stored_at_ms=NOW_MS - 3),
             put("two", query="it's asked", provider="exa", stored_at_ms=NOW_MS - 1),
-            put("over", query="it's asked", expires_at_ms=NOW_MS + 1),
+            put("over", query="it's asked", expires_at_ms=NOW_MS + DAY_MS // 2),
             put("other"),
             put("one", query="it's asked", stored_at_ms=NOW_MS - 2),
         )
     )
     reader = await reading(settings)
-    found = await reader.get("it's asked", NOW_MS + 1)
+    found = await reader.get("it's asked", NOW_MS + DAY_MS // 2)
     assert [(one.cache_key, one.stored_at_ms) for one in found] == [("two", NOW_MS - 1), ("one", NOW_MS - 2)]
     assert await reader.get("never asked", NOW_MS) == []
     await reader.stop()

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from groundwire.lake.cache import segments, vector_table, view
@@ -83,8 +84,9 @@ def test_trimming_keeps_the_newest_of_all_facets() -> None:
 
 
 def test_stored_vectors_come_back_with_length_one() -> None:
-    packed = [np.array([3, 4], "<f2").tobytes(), np.array([0, 0], "<f2").tobytes()]
-    assert unpacked(packed, 2).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0]]
+    packed = [np.array(values, "<f2").tobytes() for values in ([9, 9], [3, 4], [0, 0], [0, 2])]
+    column = pa.chunked_array([pa.array(packed[:3], pa.binary())[1:], pa.array(packed[3:], pa.binary())])
+    assert unpacked(column, 2).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0], [0, 1]]
 
 
 @pytest.fixture
