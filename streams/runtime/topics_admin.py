@@ -13,15 +13,13 @@ from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import TOPICS, TopicSpec
 from groundwire.streams.runtime.configuration import ConfigurationError
 from groundwire.streams.runtime.connection import EMBEDDED_CLUSTER_ID, connection_kwargs
+from groundwire.streams.runtime.reachability import BrokerUnreachable as BrokerUnreachable
+from groundwire.streams.runtime.reachability import reasons_kept, unreachable
 
 MAX_REPLICATION = 3
 REQUEST_TIMEOUT_MS = 10_000
 VISIBLE_TIMEOUT_S = 15.0
 POLL_S = 0.05
-
-
-class BrokerUnreachable(Exception):  # noqa: N818 - it is what happened, as in the message
-    """Nobody answers at the brokers' addresses. The message names them and says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +107,14 @@ async def cluster_facts(settings: Settings) -> ClusterFacts:
 
 async def _connect(settings: Settings) -> AIOKafkaAdminClient:
     admin = AIOKafkaAdminClient(**connection_kwargs(settings), request_timeout_ms=REQUEST_TIMEOUT_MS)
-    try:
-        await admin.start()
-    except KafkaConnectionError:
-        await admin.close()
-        raise BrokerUnreachable(
-            f"no broker answers at {settings.brokers}: is it running, and is the address right? "
-            "(`--brokers`, GROUNDWIRE_BROKERS)"
-        ) from None
-    except KafkaError as error:
-        await admin.close()
-        raise BrokerUnreachable(f"the broker at {settings.brokers} refuses us: {error}") from None
+    with reasons_kept() as reasons:
+        try:
+            await admin.start()
+        except KafkaError as error:
+            await admin.close()
+            if not isinstance(error, KafkaConnectionError):
+                reasons.append(str(error))
+            raise unreachable(settings, reasons) from None
     return admin
 
 
