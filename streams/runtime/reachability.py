@@ -12,24 +12,32 @@ class BrokerUnreachable(Exception):  # noqa: N818 - it is what happened, as in t
     """Nobody answers at the brokers' addresses, or we are turned away. The message says which, and what to do."""
 
 
+class _Keep(logging.Handler):
+    """Takes aiokafka's lines, and with the first of several keepers its way to other handlers."""
+
+    keepers = 0
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
 @contextmanager
 def reasons_kept() -> Iterator[list[str]]:
-    """While the block runs, aiokafka's log goes into the list and nowhere else."""
-    reasons: list[str] = []
-
-    class Keep(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            reasons.append(record.getMessage())
-
-    library = logging.getLogger("aiokafka")
-    handler, propagate = Keep(logging.WARNING), library.propagate
-    library.addHandler(handler)
+    """While the block runs, aiokafka's log goes into the list and nowhere else. Several may run at once."""
+    library, keep = logging.getLogger("aiokafka"), _Keep()
+    library.addHandler(keep)
+    _Keep.keepers += 1
     library.propagate = False
     try:
-        yield reasons
+        yield keep.lines
     finally:
-        library.removeHandler(handler)
-        library.propagate = propagate
+        library.removeHandler(keep)
+        _Keep.keepers -= 1
+        library.propagate = _Keep.keepers == 0
 
 
 # What aiokafka said → what it means. The first that fits.

@@ -1,5 +1,6 @@
 """A broker that can't be reached is one message that says why and what to look at; aiokafka's own lines are kept out of sight."""
 
+import asyncio
 import logging
 
 import pytest
@@ -42,4 +43,13 @@ def test_the_librarys_log_is_as_it_was_afterwards() -> None:
     with reasons_kept() as reasons:
         logging.getLogger("aiokafka.client").error("Unable connect to %s", "k:1")
     assert reasons == ["Unable connect to k:1"]
+    assert (list(library.handlers), library.propagate) == before
+
+
+async def test_two_that_look_at_once_leave_the_librarys_log_as_it_was() -> None:
+    library = logging.getLogger("aiokafka")
+    before = (list(library.handlers), library.propagate)
+    settings = Settings(brokers="127.0.0.1:1")
+    errors = await asyncio.gather(*(cluster_facts(settings) for _ in range(3)), return_exceptions=True)
+    assert all(isinstance(error, BrokerUnreachable) for error in errors)
     assert (list(library.handlers), library.propagate) == before
