@@ -39,8 +39,12 @@ def _forms(secret: str) -> Iterable[str]:
     yield quote_plus(secret)
     yield quote(secret, safe="").replace("%", "%25")
     yield re.sub(r"%[0-9A-F]{2}", lambda match: match.group(0).lower(), quote(secret, safe=""))
-    yield json.dumps(secret)[1:-1]
-    yield json.dumps(secret)[1:-1].replace("/", "\\/")
+    in_json = json.dumps(secret)[1:-1]
+    for escaped in (in_json, in_json.replace("/", "\\/")):
+        yield escaped
+        inside = json.dumps(escaped)[1:-1]  # JSON that a vendor hands on as a text inside JSON
+        yield inside
+        yield inside.replace("/", "\\/")
     yield secret.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
     yield secret[::-1]
     yield secret.encode().hex()

@@ -138,6 +138,14 @@ def test_a_secret_goes_in_whatever_form_it_comes(secret: str) -> None:
         assert REDACTED in redact(base64.urlsafe_b64encode(f"{before}{secret}:x".encode()).decode())
 
 
+def test_a_key_in_json_inside_json_is_taken_out_too() -> None:
+    secret = 'sl/ash"quote'
+    redact = Redactor([secret])
+    for inner in (json.dumps({"key": secret}), json.dumps({"key": secret}).replace("/", "\\/")):
+        for outer in (json.dumps({"error": inner}), json.dumps({"error": inner}).replace("/", "\\/")):
+            assert secret not in json.dumps(json.loads(json.loads(redact(outer))["error"])).replace('\\"', '"')
+
+
 def test_a_word_is_no_secret_and_nothing_else_is_touched() -> None:
     redact = Redactor(["short", "", "long-enough"])
     assert redact("a short text") == "a short text"
