@@ -42,6 +42,7 @@ class Answered:
     first_ms: int
     count: int = 0
     contents: dict[str, str] = field(default_factory=dict)
+    statuses: set[str] = field(default_factory=set)
     status: str = ""
     outcome: str = ""
 
@@ -69,6 +70,7 @@ class ReplyBook:
             known.first_ms = min(known.first_ms, record.timestamp_ms)
             known.count += 1
             known.status = reply["status"]
+            known.statuses.add(known.status)
             known.outcome = (reply["cache"] or {}).get("outcome") or ""
             known.contents.setdefault(
                 _content(reply),
@@ -108,6 +110,7 @@ class Findings:
     late: list[str] = field(default_factory=list)
     repeated: int = 0
     doubled: list[str] = field(default_factory=list)
+    changed_status: int = 0
     lake_requests: int = 0
     lake_copies: int = 0
     lake_missing: list[str] = field(default_factory=list)
@@ -158,6 +161,7 @@ class Findings:
             ("LOST: no reply", f"{len(self.lost):,}"),
             ("LATE: after deadline and one rebalance", f"{len(self.late):,}"),
             ("DOUBLED: two different replies", f"{len(self.doubled):,}"),
+            ("  of them grounded and ungrounded", f"{self.changed_status:,}"),
             ("lake: requests, each once", f"{self.lake_requests:,}"),
             ("  copies that the scan drops", f"{self.lake_copies:,}"),
             ("MISSING in the lake", f"{len(self.lake_missing):,}"),
@@ -179,8 +183,20 @@ def _counted(counter: Counter[str]) -> str:
     return ", ".join(f"{name or '-'} {count:,}" for name, count in sorted(counter.items()))
 
 
-async def check(brokers: str, vendors: str, lake: Path, load: SteadyLoad, *, patience_s: float = 90.0) -> Findings:
-    """Wait until the run has come to rest (at most `patience_s`), then count."""
+async def check(
+    brokers: str,
+    vendors: str,
+    lake: Path,
+    load: SteadyLoad,
+    *,
+    patience_s: float = 90.0,
+    grace_s: float = ONE_REBALANCE_S,
+) -> Findings:
+    """Wait until the run has come to rest (at most `patience_s`), then count.
+
+    `grace_s` past its deadline an answer counts as late: one rebalance, and more where the only worker of a role was killed
+    again and again.
+    """
     findings = Findings(
         accepted=len(load.accepted),
         deliveries=sum(sent.deliveries for sent in load.accepted.values()),
@@ -191,7 +207,7 @@ async def check(brokers: str, vendors: str, lake: Path, load: SteadyLoad, *, pat
         await book.wait_for(load.accepted, patience_s)
     finally:
         await book.stop()
-    _compare_replies(findings, load, book)
+    _compare_replies(findings, load, book, grace_s)
     findings.lag = await _wait_for_no_lag(brokers, patience_s)
     await _wait_for_lake(lake, load, patience_s)
     _compare_lake(findings, load, lake)
@@ -200,7 +216,7 @@ async def check(brokers: str, vendors: str, lake: Path, load: SteadyLoad, *, pat
     return findings
 
 
-def _compare_replies(findings: Findings, load: SteadyLoad, book: ReplyBook) -> None:
+def _compare_replies(findings: Findings, load: SteadyLoad, book: ReplyBook, grace_s: float) -> None:
     for name, sent in load.accepted.items():
         answered = book.answered.get(name)
         if answered is None:
@@ -212,9 +228,10 @@ def _compare_replies(findings: Findings, load: SteadyLoad, book: ReplyBook) -> N
         findings.repeated += answered.count - len(answered.contents)
         if len(answered.contents) > 1:
             findings.doubled.append(name)
+            findings.changed_status += len(answered.statuses) > 1
             if len(findings.doubled) <= SHOWN:
                 findings.evidence += [f"doubled {name} {content}" for content in answered.contents.values()]
-        if answered.first_ms > sent.first_sent_ms + (load.timeout_s + ONE_REBALANCE_S) * 1000:
+        if answered.first_ms > sent.first_sent_ms + (load.timeout_s + grace_s) * 1000:
             findings.late.append(name)
 
 

@@ -1,6 +1,7 @@
 """Roles and brokers are killed under load, and a checker that knows nothing of the code counts what became of it."""
 
 import asyncio
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,11 @@ from checker import Findings, check
 from harness.chaos import Done, Plan, break_things
 from harness.cluster import Cluster
 from harness.load import SteadyLoad
-from harness.pipeline import ROLES, Pipeline
+from harness.pipeline import READY_WITHIN_S, ROLES, Pipeline
+
+
+# There is one worker of each role here: while it is dead, nobody takes over.
+SEVERAL_KILLS_S = 180.0
 
 
 async def _under_load(pipeline: Pipeline, cluster: Cluster, plan: Plan, rate: float) -> tuple[Findings, Done]:
@@ -22,7 +27,10 @@ async def _under_load(pipeline: Pipeline, cluster: Cluster, plan: Plan, rate: fl
     finally:
         stop.set()
         await running
-    return await check(cluster.brokers, pipeline.vendors.address, pipeline.lake, load, patience_s=150), done
+    findings = await check(
+        cluster.brokers, pipeline.vendors.address, pipeline.lake, load, patience_s=150, grace_s=SEVERAL_KILLS_S
+    )
+    return findings, done
 
 
 def _report(findings: Findings, done: Done) -> None:
@@ -39,6 +47,51 @@ async def test_nothing_is_lost_doubled_or_unpaid_for_when_anything_is_killed(
         pipeline.start_all()
         plan = Plan(kills_per_role=2, broker_restarts=1, rebalances=2)
         _report(*await _under_load(pipeline, own_kafka, plan, rate=30))
+
+
+# Role, and the moment at which it ends itself without a word. The number lets some work go by first.
+WORST_MOMENTS = [
+    ("fetch", "before-publish:search.payloads.v1@9"),  # vendors have answered, or are being asked, and nobody knows
+    ("fetch", "after-publish:search.payloads.v1@9"),  # the answer is in the journal, its request not done
+    ("fetch", "before-commit@2"),
+    ("unify", "before-publish:search.replies.v1@5"),
+    ("unify", "after-publish:search.replies.v1@5"),  # the caller has the reply, the payload is read again
+    ("frontline", "after-publish:search.fetches.v1@5"),
+    ("frontline", "after-publish:search.replies.v1@3"),
+    ("cache-writer", "after-batch:cache-writer@2"),  # in LanceDB, not committed
+    ("lake-writer", "after-batch:lake-writer@1"),  # the file is there, its offsets are not
+    ("fetch", "in-rebalance@2"),  # the first time is its own joining
+]
+
+
+@pytest.mark.timeout(600)
+async def test_the_worst_moments_lose_double_and_overcharge_nothing(own_kafka: Cluster, tmp_path: Path) -> None:
+    with Pipeline(tmp_path / "road", own_kafka.brokers) as pipeline:
+        pipeline.start_all()
+        load = SteadyLoad(own_kafka.brokers, 20)
+        stop = asyncio.Event()
+        running = asyncio.create_task(load.run(stop))
+        await asyncio.sleep(3.0)
+        try:
+            for role, moment in WORST_MOMENTS:
+                doomed = pipeline.replace(role, environ={"GROUNDWIRE_FAILPOINTS": moment})
+                if moment.startswith("in-rebalance"):
+                    await asyncio.to_thread(doomed.wait_for, "ready", READY_WITHIN_S)
+                    pipeline.begin(role)
+                await asyncio.to_thread(doomed.wait_until_ended, READY_WITHIN_S)
+                assert doomed.returncode == -signal.SIGKILL, f"{moment}: {doomed.tail()}"
+                pipeline.workers[role].remove(doomed)
+                if not pipeline.workers[role]:
+                    pipeline.begin(role)
+            await asyncio.sleep(3.0)
+        finally:
+            stop.set()
+            await running
+        findings = await check(
+            own_kafka.brokers, pipeline.vendors.address, pipeline.lake, load, patience_s=120, grace_s=SEVERAL_KILLS_S
+        )
+        print(f"\n{findings.table()}")
+        assert findings.broken() == [], "\n".join(findings.evidence)
 
 
 @pytest.mark.long

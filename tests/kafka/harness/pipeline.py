@@ -103,10 +103,10 @@ class Pipeline:
         self.start(*ROLES)
         return self
 
-    def replace(self, role: str, index: int = 0) -> Process:
+    def replace(self, role: str, index: int = 0, *, environ: dict[str, str] | None = None) -> Process:
         """kill -9 a worker and start another in its place, as a supervisor would; does not wait for it."""
         self.workers[role].pop(index).kill()
-        return self.begin(role)
+        return self.begin(role, environ=environ)
 
     def stop(self, workers: Iterable[Process] | None = None) -> None:
         """SIGTERM to all at once; each has to end in the time that is promised, or TimeoutError."""

@@ -77,6 +77,13 @@ class Process:
             time.sleep(0.05)
         return time.monotonic() - self.started_at
 
+    def wait_until_ended(self, timeout_s: float) -> None:
+        """Raises TimeoutError when the process goes on."""
+        try:
+            self._popen.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            raise TimeoutError(f"{self.name} still runs after {timeout_s:g} s:\n{self.tail()}") from None
+
     def tail(self, lines: int = 25) -> str:
         return "\n".join(self.output().splitlines()[-lines:])
 
