@@ -11,7 +11,6 @@ from harness.cluster import Cluster
 from harness.load import SteadyLoad
 from harness.pipeline import READY_WITHIN_S, ROLES, Pipeline
 
-
 # There is one worker of each role here: while it is dead, nobody takes over.
 SEVERAL_KILLS_S = 180.0
 
