@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from groundwire.lake.cache.errors import EmbedderUnavailable
+from groundwire.lake.cache.memory import give_memory_back
 from groundwire.schemas.settings import EmbeddingSettings
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2-int8"
@@ -53,6 +54,7 @@ class Embedder:
 
         Raises EmbedderUnavailable with what to do. Only a hub model that the user named ever goes to the network.
         """
+        give_memory_back()
         if settings.path is not None:
             return _from_folder(settings.path, settings.threads)
         if settings.hub_model is not None:

@@ -1,6 +1,7 @@
 """How a reader keeps up with a view that another process writes: what changed since it last looked."""
 
 import time
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from groundwire.lake.cache.layout import (
     SEGMENT_SCHEMA,
     VECTOR_COLUMNS,
     first_seq,
+    segment_name,
     unpacked,
     with_vectors,
 )
@@ -75,6 +77,7 @@ class Follower:
         self._dimensions = dimensions
         self._memory_rows = memory_rows
         self._segments: list[str] = []
+        self._readable: list[str] = []
         self._holds_something = False
         self._last_seq = -1
         self._count = 0
@@ -92,6 +95,11 @@ class Follower:
         self._signature = signature
         self._looked_at = now
         return True
+
+    def segment_of(self, seq: int) -> str | None:
+        """The segment a row is in, or None when no segment reaches so far back."""
+        at = bisect_right(self._readable, segment_name(seq))
+        return self._readable[at - 1] if at else None
 
     def look(self) -> Changes | None:
         """What changed since the last look, or None. Raises OSError and ViewDamaged; the next look then starts anew."""
@@ -144,7 +152,7 @@ class Follower:
             if needed <= 0 and (begin <= covered + 1 or needed < -UNCOVERED_ROWS) and name != segments[0]:
                 changes.vectors_from = begin
                 break
-        self._segments = segments
+        self._segments = self._readable = segments
         self._count, self._version = self._store.count(segments[-1]), None
         return changes
 
@@ -165,7 +173,8 @@ class Follower:
             changes.index = self._read_index(segments)
             changes.puts = []
         # Not further than the rows themselves were read: what the index knows beyond them comes with the next look.
-        self._segments, self._last_seq, self._count = segments, last_seq, count
+        self._segments = self._readable = segments
+        self._last_seq, self._count = last_seq, count
         return changes
 
     def _since(self, name: str, last_seq: int, known_rows: int, known_version: int | None) -> tuple[pa.Table, int]:

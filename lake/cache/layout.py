@@ -17,9 +17,10 @@ import base64
 import binascii
 import json
 import re
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -74,15 +75,36 @@ def vectors_name(model: str, dimensions: int) -> str:
 
 
 def vectors_schema(dimensions: int) -> pa.Schema:
+    """`found` is all a search has to fetch of a row (see `Found`): one column read instead of four halves its time."""
     return pa.schema(
         [
             pa.field("seq", pa.int64(), nullable=False),
-            pa.field("key_hash", pa.int64(), nullable=False),
             pa.field("facet_hash", pa.int64(), nullable=False),
-            pa.field("normalized_query", pa.string()),
             pa.field("vector", pa.list_(pa.float16(), dimensions)),
+            pa.field("found", pa.binary()),
         ]
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search by vector reads of a row: number, key hash, the vector itself, and the stored question."""
+
+    seq: int
+    key_hash: int
+    packed: bytes
+    query: str
+
+    _HEAD: ClassVar[struct.Struct] = struct.Struct("<qq")
+
+    def encode(self) -> bytes:
+        return self._HEAD.pack(self.seq, self.key_hash) + self.packed + self.query.encode()
+
+    @classmethod
+    def decode(cls, value: bytes, dimensions: int) -> "Found":
+        seq, key_hash = cls._HEAD.unpack_from(value)
+        end = cls._HEAD.size + 2 * dimensions
+        return cls(seq, key_hash, value[cls._HEAD.size : end], value[end:].decode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +149,13 @@ def packed_rows(vectors: pa.ChunkedArray, dimensions: int) -> npt.NDArray[np.flo
 
 
 def unpacked(vectors: pa.ChunkedArray, dimensions: int) -> npt.NDArray[np.float32]:
-    """Stored vectors as rows of length 1. Half precision has moved the lengths a little, so they are made 1 again."""
-    rows = packed_rows(vectors, dimensions).astype(np.float32)
+    """Stored vectors as rows of length 1."""
+    return unit_rows(packed_rows(vectors, dimensions))
+
+
+def unit_rows(packed: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:
+    """Half-precision rows as rows of length 1, from which half precision has moved them a little."""
+    rows = packed.astype(np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     np.divide(rows, lengths, out=rows, where=lengths > 0)
     return rows

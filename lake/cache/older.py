@@ -6,15 +6,15 @@ import numpy as np
 import numpy.typing as npt
 
 from groundwire.lake.cache.errors import store_errors
-from groundwire.lake.cache.layout import INDEX_PREFIX
+from groundwire.lake.cache.layout import INDEX_PREFIX, Found, unit_rows
 from groundwire.lake.cache.store import Store
 from groundwire.lake.cache.vectors import Candidate
 
 # Of the index's lists, how many are looked through: at a million vectors 8 of 244 find the nearest one in 997 of 1,000 cases
 # when it lies at cosine 0.85, and always at 0.95.
 _LISTS = 8
-# Rows the index finds by its coarse measure, of which the nearest by the exact one are wanted.
-_MEASURED_AGAIN = 32
+# The index keeps one bit a dimension, so the order it finds rows in is rough: more are fetched and measured exactly.
+_LEAST_FETCHED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,16 @@ class Coverage:
 
 
 class OlderVectors:
-    """Reads one model's table of vectors. Its methods block and are for threads."""
+    """Reads one model's table of vectors."""
 
-    def __init__(self, store: Store, name: str) -> None:
+    def __init__(self, store: Store, name: str, dimensions: int) -> None:
         self._store = store
+        self._dimensions = dimensions
         self.name = name
 
     def coverage(self) -> Coverage:
-        """Look at the newest version of the table. Raises OSError, ViewDamaged."""
-        if not self._store.folder(self.name).is_dir():
+        """Look at the newest version of the table; blocks. Raises OSError, ViewDamaged."""
+        if not self._store.versions(self.name):
             return Coverage()
         table = self._store.latest(self.name)
         rows = self._store.read(self.name, ["seq", "facet_hash"]).sort_by("seq")
@@ -50,22 +51,27 @@ class OlderVectors:
             indexed=stats is not None and stats.num_unindexed_rows == 0,
         )
 
-    def nearest(
+    async def nearest(
         self, facet_hash: int, vector: npt.NDArray[np.float32], count: int, *, indexed: bool
     ) -> list[Candidate]:
-        """The nearest rows of a facet, nearest first, dead ones among them."""
-        table = self._store.table(self.name)
+        """At least `count` of the nearest rows of a facet, if it has so many, nearest first, dead ones among them."""
         with store_errors(self._store.folder(self.name)):
             query = (
-                table.search(vector, vector_column_name="vector")
+                self._store.asynchronous(self.name)
+                .vector_search(vector)
                 .distance_type("cosine")
                 .where(f"facet_hash = {facet_hash}")
-                .select(["seq", "key_hash", "normalized_query", "_distance"])
-                .limit(max(count, _MEASURED_AGAIN))
+                .select(["found", "_distance"])
+                .limit(max(count, _LEAST_FETCHED))
             )
             if indexed:
-                # The index keeps one bit a dimension: the rows it finds are measured again by their vectors.
-                query = query.nprobes(_LISTS).refine_factor(1).fast_search()
-            rows = query.to_arrow()
-        columns = (rows[name].to_pylist() for name in ("_distance", "seq", "key_hash", "normalized_query"))
-        return [Candidate(1.0 - distance, seq, key, text) for distance, seq, key, text in zip(*columns, strict=True)]
+                query = query.nprobes(_LISTS).fast_search()
+            rows = await query.to_arrow()
+        found = [Found.decode(value, self._dimensions) for value in rows["found"].to_pylist()]
+        packed = np.frombuffer(b"".join(one.packed for one in found), "<f2").reshape(-1, self._dimensions)
+        similarities = unit_rows(packed) @ vector
+        candidates = [
+            Candidate(similarity, one.seq, one.key_hash, one.query)
+            for one, similarity in zip(found, similarities.tolist(), strict=True)
+        ]
+        return sorted(candidates, key=lambda one: -one.similarity)

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from groundwire.lake.cache.errors import store_errors
 from groundwire.lake.cache.layout import first_seq
+from groundwire.lake.cache.memory import give_memory_back
 
 # LanceDB would keep up to 7 GB of index and metadata in memory for each process.
 _INDEX_CACHE_BYTES = 64 * 1024 * 1024
@@ -56,6 +57,17 @@ class Store:
                 with store_errors(self.folder(name)):
                     found = self._tables[name] = self._connect().open_table(name)
             return found
+
+    def is_open(self, name: str) -> bool:
+        return name in self._tables
+
+    def asynchronous(self, name: str) -> Any:
+        """The asynchronous side of an open table, at the version that the table is at.
+
+        LanceDB's synchronous calls go through a thread of its own and back six times a query, which costs more than the
+        query. The attribute is private to LanceDB, whose version is pinned; a test holds it.
+        """
+        return self.table(name)._table
 
     def create(self, name: str, schema: pa.Schema, rows: pa.Table | None = None) -> Any:
         """A new table. Raises OSError."""
@@ -122,6 +134,9 @@ class Store:
 
     def _connect(self) -> Any:
         if self._connection is None:
+            give_memory_back()
+            # Arrow's own pool would keep whatever it has ever had.
+            pa.set_memory_pool(pa.system_memory_pool())
             session = lancedb.Session(
                 index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
             )

@@ -19,6 +19,7 @@ from groundwire.lake.cache.layout import (
     INDEX_PREFIX,
     PUT,
     VECTOR_COLUMNS,
+    Found,
     first_seq,
     packed_rows,
     vectors_name,
@@ -113,14 +114,15 @@ class VectorTable:
     def _rows_of(self, segment: str, after_seq: int) -> pa.Table:
         condition = f"kind = {PUT} AND seq > {after_seq} AND model = {quoted(self._model)}"
         rows = with_vectors(self._store.read(segment, VECTOR_COLUMNS, condition), self._model, self._dimensions)
+        columns = (rows[name].to_pylist() for name in ("seq", "key_hash", "vector", "normalized_query"))
+        found = [Found(*row).encode() for row in zip(*columns, strict=True)]
         values = pa.array(packed_rows(rows["vector"], self._dimensions).reshape(-1))
         return pa.table(
             {
                 "seq": rows["seq"],
-                "key_hash": rows["key_hash"],
                 "facet_hash": rows["facet_hash"],
-                "normalized_query": rows["normalized_query"],
                 "vector": pa.FixedSizeListArray.from_arrays(values, self._dimensions),
+                "found": pa.array(found, pa.binary()),
             },
             schema=vectors_schema(self._dimensions),
         )

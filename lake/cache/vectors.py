@@ -38,7 +38,7 @@ class _Facet:
     def add(self, rows: Floats, seqs: Ints, keys: Ints, queries: Sequence[str]) -> None:
         end = self.count + len(rows)
         if end > len(self.matrix):
-            capacity = max(end, 2 * len(self.matrix))
+            capacity = max(end, len(self.matrix) * 5 // 4)
             self.matrix = _grown(self.matrix, self.count, capacity)
             self.seqs = _grown(self.seqs, self.count, capacity)
             self.keys = _grown(self.keys, self.count, capacity)

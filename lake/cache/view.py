@@ -1,6 +1,7 @@
 """The reading side of the view: the exact tier and the nearest entries, in memory as far as possible.
 
-Nothing here blocks the event loop: what is in memory is answered at once, everything else on threads. A view that can't be
+Nothing here blocks the event loop: what is in memory is answered at once, LanceDB is asked by its asynchronous calls, and what
+blocks runs on threads. A view that can't be
 read (disk gone, folder not there yet) is a view without entries: every lookup misses, `failure` says why, and the reader
 recovers by itself.
 """
@@ -18,12 +19,11 @@ import numpy.typing as npt
 import structlog
 from pydantic import ValidationError
 
-from groundwire.lake.cache.errors import ViewDamaged
+from groundwire.lake.cache.errors import ViewDamaged, store_errors
 from groundwire.lake.cache.exact import RecentAnswers
 from groundwire.lake.cache.follower import UNCOVERED_ROWS, Changes, Follower
 from groundwire.lake.cache.keys import KeyIndex, hash64
-from groundwire.lake.cache.layout import PUT, first_seq, vectors_name
-from groundwire.lake.cache.memory import give_memory_back
+from groundwire.lake.cache.layout import PUT, vectors_name
 from groundwire.lake.cache.older import Coverage, OlderVectors
 from groundwire.lake.cache.purge import quoted
 from groundwire.lake.cache.store import Store
@@ -57,7 +57,7 @@ class CacheReader:
         """`model` and `dimensions` are the embedder's; without them there is no semantic tier."""
         self._settings = settings
         self._store = Store(settings.cache_path)
-        self._older = None if model is None else OlderVectors(self._store, vectors_name(model, dimensions))
+        self._older = None if model is None else OlderVectors(self._store, vectors_name(model, dimensions), dimensions)
         self._memory_rows = settings.cache.semantic.memory_rows
         self._follower = Follower(self._store, self._older, model, dimensions, self._memory_rows)
         self._index = KeyIndex()
@@ -74,7 +74,6 @@ class CacheReader:
 
     async def start(self) -> None:
         """Read what is there, then follow. Never fails: a view that can't be read is empty until it can."""
-        give_memory_back()
         await self.refresh()
         self._task = asyncio.create_task(self._follow(), name="cache-view")
 
@@ -169,9 +168,9 @@ class CacheReader:
     async def _from_index(
         self, older: OlderVectors, facet_hash: int, asked: npt.NDArray[np.float32], count: int
     ) -> list[Candidate]:
-        search = partial(older.nearest, facet_hash, asked, count, indexed=self._coverage.indexed)
         try:
-            return await self._on_thread(search)
+            await self._open(older.name)
+            return await older.nearest(facet_hash, asked, count, indexed=self._coverage.indexed)
         except (OSError, ViewDamaged) as error:
             self._failed(error)
             return []
@@ -227,7 +226,7 @@ class CacheReader:
 
     async def _load(self, seq: int) -> str | None:
         try:
-            body = await self._on_thread(partial(self._read_body, seq))
+            body = await self._read_body(seq)
         except (OSError, ViewDamaged) as error:
             self._failed(error)
             return None
@@ -237,12 +236,20 @@ class CacheReader:
             self._answers.put(seq, body)
         return body
 
-    def _read_body(self, seq: int) -> str | None:
-        for name in reversed(self._store.segments()):
-            if (first_seq(name) or 0) <= seq:
-                rows = self._store.read(name, ["body"], f"seq = {seq}")
-                return None if not rows.num_rows else rows["body"][0].as_py()
-        return None
+    async def _read_body(self, seq: int) -> str | None:
+        name = self._follower.segment_of(seq)
+        if name is None:
+            return None
+        await self._open(name)
+        with store_errors(self._store.folder(name)):
+            query = self._store.asynchronous(name).query().where(f"seq = {seq}").select(["body"]).limit(1)
+            rows = await query.to_arrow()
+        return str(rows["body"][0].as_py()) if rows.num_rows else None
+
+    async def _open(self, name: str) -> None:
+        """Opening a table reads files and blocks; once open it stays so."""
+        if not self._store.is_open(name):
+            await self._on_thread(partial(self._store.table, name))
 
     def _read_bodies(self, where: str) -> list[tuple[int, int, str]]:
         found: list[tuple[int, int, str]] = []

@@ -38,7 +38,6 @@ from groundwire.lake.cache.layout import (
     read_positions,
     vector_of,
 )
-from groundwire.lake.cache.memory import give_memory_back
 from groundwire.lake.cache.purge import matches, quoted, where
 from groundwire.lake.cache.recovery import recover
 from groundwire.lake.cache.segments import Segments
@@ -114,7 +113,6 @@ class CacheWriter:
         Raises WriterBusy when another process has the lock, OSError when the folder can't be written.
         """
         path = self._settings.cache_path
-        give_memory_back()
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)

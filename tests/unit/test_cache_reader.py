@@ -92,7 +92,7 @@ async def test_lookups_are_answered_from_memory_without_the_store(
     writer.apply(batch(put("a")))
     await eventually(lambda: reader.exact("a", NOW_MS))
 
-    def store_asked(*_: Any) -> None:
+    async def store_asked(*_: Any) -> None:
         raise AssertionError("the store was asked")
 
     monkeypatch.setattr(reader, "_read_body", store_asked)
@@ -112,7 +112,12 @@ async def test_an_answer_not_in_memory_is_read_once_for_equal_questions(
     reader = await reading(settings)
     reads = []
     read_body = reader._read_body
-    monkeypatch.setattr(reader, "_read_body", lambda seq: (reads.append(seq), read_body(seq))[1])
+
+    async def counted(seq: int) -> str | None:
+        reads.append(seq)
+        return await read_body(seq)
+
+    monkeypatch.setattr(reader, "_read_body", counted)
     found = await asyncio.gather(*(reader.exact("a", NOW_MS) for _ in range(20)))
     assert all(one is not None for one in found)
     assert len(reads) == 1
@@ -251,6 +256,7 @@ async def test_a_view_that_cannot_be_read_is_misses_said_once_and_recovers(
     with capture_logs() as logs, monkeypatch.context() as patch:
         patch.setattr(Store, "read", broken)
         patch.setattr(Store, "tail", broken)
+        patch.setattr(Store, "asynchronous", broken)
         assert await reader.exact("a", NOW_MS) is None
         writer._store.add(  # a change that the reader has to look at
             writer._store.segments()[0], writer._store.table(writer._store.segments()[0]).head(0)
@@ -352,4 +358,23 @@ async def test_a_look_that_fails_half_way_starts_anew(tmp_path: Path, monkeypatc
     assert reader.failure is None
     assert await reader.exact("b", NOW_MS) is not None
     await reader.stop()
+    writer.close()
+
+
+def test_the_asynchronous_side_of_a_handle_is_the_same_table(tmp_path: Path) -> None:
+    """A private attribute of LanceDB is relied on: this fails loudly when a new version of it changes that."""
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    store = Store(settings.cache_path)
+    [name] = store.segments()
+    table = store.table(name)
+    writer.apply(batch(put("a"), put("b")))
+
+    async def rows() -> int:
+        found = await store.asynchronous(name).query().where("kind = 0").select(["seq"]).to_arrow()
+        return int(found.num_rows)
+
+    assert asyncio.run(rows()) == 0
+    table.checkout_latest()
+    assert asyncio.run(rows()) == 2
     writer.close()

@@ -190,7 +190,7 @@ def test_the_index_is_laid_out_again_when_the_rows_have_doubled(tmp_path: Path) 
         if TABLE in store.table_names():
             names = {index.name for index in store.latest(TABLE).list_indices()}
             seen.append(sorted(name for name in names if name != "facet"))
-            coverage = OlderVectors(store, TABLE).coverage()
+            coverage = OlderVectors(store, TABLE, DIMENSIONS).coverage()
             assert coverage.indexed == bool(names)
             assert coverage.last_seq >= (first_seq(store.segments()[-2]) or 0)
     assert [one for at, one in enumerate(seen) if one not in seen[:at]] == [[], ["vector_at_400"], ["vector_at_800"]]
