@@ -14,6 +14,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import (
     InvalidTopicError,
     KafkaError,
+    KafkaTimeoutError,
     MessageSizeTooLargeError,
     ProducerClosed,
     RecordListTooLargeError,
@@ -143,7 +144,7 @@ class Publisher:
                 again.append(record)
             except KafkaError as error:
                 again.append(record)
-                replace = replace or not error.retriable
+                replace = replace or _is_forgotten(error)
         for record, future in sent:
             try:
                 await future
@@ -151,9 +152,7 @@ class Publisher:
                 refused = PublishRefused(record, str(error) or type(error).__name__)
             except KafkaError as error:
                 again.append(record)
-                # Not retriable: the broker has forgotten the producer (it was replaced by an empty one, or lost our
-                # sequence), and no later record of this producer would be taken either.
-                replace = replace or not error.retriable
+                replace = replace or _is_forgotten(error)
         if refused is not None:
             raise refused
         if again:
@@ -260,6 +259,12 @@ class Publisher:
         await asyncio.sleep(
             NEW_PRODUCER_BACKOFF_S
         )  # whatever the broker has against us, it is not asked in a tight loop
+
+
+def _is_forgotten(error: KafkaError) -> bool:
+    """Whether no later record of this producer would be taken either: the broker has lost its id or its sequence, or was
+    replaced by an empty one. aiokafka calls a timeout not retriable too, and that one only says that nobody knows."""
+    return not error.retriable and not isinstance(error, KafkaTimeoutError)
 
 
 def _placed_by(key: bytes, partitions: int) -> int:

@@ -78,6 +78,7 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
     async def on_start(self) -> None:
         tuning: Tuning = self.app.tuning
         self._committing = asyncio.Lock()
+        self._commits_fail = False
         self._last_record_at = time.monotonic()
         self._kafka = aiokafka.AIOKafkaConsumer(
             **connection_kwargs(tuning.settings),
@@ -187,8 +188,15 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
                 await self._kafka.commit({TopicPartition(*tp): OffsetAndMetadata(at, "") for tp, at in offsets.items()})
         except (KafkaError, TimeoutError) as error:
             # The next commit sends them, or those who have the partitions now read the records again.
-            log.info("offsets were not committed this time", group=self.app.tuning.group, error=repr(error))
+            if not self._commits_fail:
+                log.warning(
+                    "offsets can't be committed now; it is tried again", group=self.app.tuning.group, error=repr(error)
+                )
+            self._commits_fail = True
             return False
+        if self._commits_fail:
+            log.info("offsets are committed again", group=self.app.tuning.group)
+        self._commits_fail = False
         return True
 
     # ── rebalances
