@@ -113,7 +113,8 @@ class FreshnessSettings(_Group):
     words: dict[FreshnessClass, list[str]] = Field(default_factory=dict)
     default: FreshnessClass = "slow"
     weighing: bool = Field(
-        default=True, description="Questions in English that no rule settles are weighed: slow or static. False: the default."
+        default=True,
+        description="Questions in English that no rule settles are weighed: slow or static. False: the default.",
     )
     weights: Path | None = Field(default=None, description="Weights of your own making. None: the shipped ones.")
 
@@ -223,8 +224,9 @@ class FetchSettings(_Group):
     )
     max_answer_bytes: int = Field(default=4 * 1024 * 1024, ge=1024, description="A larger answer is a bad answer.")
     recent_s: Seconds = Field(
-        default=60.0,
-        description="How long a paid answer is kept at hand, for requests that come before the cache shows it.",
+        default=600.0,
+        description="How long a paid answer is kept at hand, for requests that come before the cache shows it: as long as "
+        "a cache writer or a unify worker may be away.",
     )
     recent_mib: int = Field(default=64, ge=1)
 
@@ -273,7 +275,8 @@ class Settings(_Group):
         description="Names this machine's cache view in the broker's list of groups, when there are several.",
     )
     routes: dict[Name, list[str]] = Field(
-        default_factory=dict, description="Named chains. The shipped ones are configuration: streams/runtime/defaults.yaml."
+        default_factory=dict,
+        description="Named chains. The shipped ones are configuration: streams/runtime/defaults.yaml.",
     )
     routes_by_freshness: dict[FreshnessClass, Name] = Field(
         default_factory=dict, description="Class of a question → the route it takes instead of `default`."

@@ -19,6 +19,7 @@ from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import CACHE_WRITES, EVENTS, FETCHES, PAYLOADS
 from groundwire.streams.agents.announce import announce_providers
+from groundwire.streams.agents.small_steps import in_small_steps
 from groundwire.streams.flow.clock import SystemClock
 from groundwire.streams.runtime.acks import Partition
 from groundwire.streams.runtime.app import PipelineApp
@@ -28,7 +29,7 @@ from groundwire.streams.stages.fetch import FetchStage
 
 log = structlog.get_logger(__name__)
 
-MAX_TAIL_RECORDS = 2_000
+MAX_TAIL_RECORDS = 8_000
 # Of the rebalance timeout: records wait until the tail is read.
 TAIL_SHARE_OF_REBALANCE = 0.6
 BUDGET_MONTH_S = 31 * 86_400
@@ -91,7 +92,7 @@ class FetchRole:
             max_records=MAX_TAIL_RECORDS,
             patience_s=self._settings.kafka.rebalance_timeout_s * TAIL_SHARE_OF_REBALANCE,
         )
-        self._stage.restore(records)
+        await in_small_steps(self._stage.restore, records)
         if records:
             seconds = round(time.monotonic() - started, 2)
             log.info("took over", partitions=len(taken_over), payloads=len(records), seconds=seconds)

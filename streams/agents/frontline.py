@@ -12,15 +12,23 @@ from groundwire.lake.cache.semantic import SemanticTier
 from groundwire.lake.cache.view import CacheReader
 from groundwire.schemas.record import InboundRecord, OutboundRecord
 from groundwire.schemas.settings import Settings
-from groundwire.schemas.topics import LOOKUPS, REQUESTS
+from groundwire.schemas.topics import LOOKUPS, PAYLOADS, REQUESTS
 from groundwire.streams.agents.announce import announce_providers
 from groundwire.streams.agents.partition_counts import PartitionCounts
+from groundwire.streams.agents.small_steps import in_small_steps
 from groundwire.streams.flow.clock import SystemClock
+from groundwire.streams.runtime.acks import Partition
 from groundwire.streams.runtime.app import PipelineApp
+from groundwire.streams.runtime.tail import read_tail
+from groundwire.streams.stages.forwarded import KEEP_MS as FORWARDED_KEEP_MS
 from groundwire.streams.stages.lookup import LookupStage
 from groundwire.streams.stages.normalize import Normalize
 
 log = structlog.get_logger(__name__)
+
+MAX_TAIL_RECORDS = 8_000
+# Of the rebalance timeout: records wait until the tails are read.
+TAIL_SHARE_OF_REBALANCE = 0.6
 
 
 class Frontline:
@@ -29,6 +37,7 @@ class Frontline:
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self._settings = settings
         self._registry = Registry.load(settings, environ)
+        self._owned: frozenset[Partition] = frozenset()
 
     async def run(self, stop: asyncio.Event) -> None:
         settings, clock = self._settings, SystemClock()
@@ -53,6 +62,13 @@ class Frontline:
         async def on_lookup(record: InboundRecord) -> Sequence[OutboundRecord]:
             return await lookup(record, clock.now_ms())
 
+        async def on_assigned(partitions: frozenset[Partition]) -> None:
+            await self._remember(normalize, lookup, partitions, clock.now_ms())
+
+        async def on_revoked(partitions: frozenset[Partition]) -> None:
+            self._owned -= partitions
+
+        app.on_rebalance(assigned=on_assigned, revoked=on_revoked)
         app.add_agent(REQUESTS.name, on_request, settings.window.normalize)
         app.add_agent(LOOKUPS.name, on_lookup, settings.window.lookup)
         try:
@@ -63,6 +79,34 @@ class Frontline:
             if embedder is not None:
                 embedder.close()
             await self._registry.aclose()
+
+    async def _remember(
+        self, normalize: Normalize, lookup: LookupStage, partitions: frozenset[Partition], now_ms: int
+    ) -> None:
+        """Read again, before the first record, what whoever had these partitions knew: which ids were used for what, and
+        which lookups went on to fetch and what came of them (equal keys are on equal partitions in both topics)."""
+        taken_over, self._owned = partitions - self._owned, partitions
+        patience_s = self._settings.kafka.rebalance_timeout_s * TAIL_SHARE_OF_REBALANCE
+        requests, payloads = await asyncio.gather(
+            read_tail(
+                self._settings,
+                REQUESTS.name,
+                [number for topic, number in taken_over if topic == REQUESTS.name],
+                since_ms=now_ms - int(self._settings.dedup_window_s * 1000),
+                max_records=MAX_TAIL_RECORDS,
+                patience_s=patience_s,
+            ),
+            read_tail(
+                self._settings,
+                PAYLOADS.name,
+                [number for topic, number in taken_over if topic == LOOKUPS.name],
+                since_ms=now_ms - FORWARDED_KEEP_MS,
+                max_records=MAX_TAIL_RECORDS,
+                patience_s=patience_s,
+            ),
+        )
+        await in_small_steps(normalize.restore, requests)
+        await in_small_steps(lookup.restore, payloads)
 
 
 def _embedder(settings: Settings) -> Embedder | None:

@@ -23,6 +23,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import REQUESTS
 from groundwire.streams.runtime.configuration import ConfigurationError
 from groundwire.streams.runtime.connection import connection_kwargs
+from groundwire.streams.runtime.topics_admin import BrokerUnreachable, cluster_facts
 
 _CORRELATION = CORRELATION["groundwire"]
 
@@ -51,6 +52,7 @@ class GroundwireClient:
             self._connection = connection_kwargs(settings)
         except ConfigurationError as error:
             raise ClientError(str(error)) from None
+        self._settings = settings
         self._brokers = settings.brokers
         self._reply_topic = settings.reply.default_topic
         self._producer: AIOKafkaProducer | None = None
@@ -78,12 +80,14 @@ class GroundwireClient:
         try:
             await self._producer.start()
             await self._consumer.start()
-            partitions = await self._reply_partitions(self._consumer)
-            self._partition = random.choice(sorted(partitions))
+            self._partition = random.randrange(await self._reply_partitions())
             assigned = TopicPartition(self._reply_topic, self._partition)
             self._consumer.assign([assigned])
             await self._consumer.seek_to_end(assigned)
             await self._consumer.position(assigned)
+        except BrokerUnreachable as error:
+            await self.stop()
+            raise ClientError(str(error)) from None
         except KafkaConnectionError:
             await self.stop()
             raise ClientError(
@@ -149,9 +153,8 @@ class GroundwireClient:
             (REPLY_PARTITION["groundwire"], str(self._partition).encode()),
         ]
 
-    async def _reply_partitions(self, consumer: AIOKafkaConsumer) -> set[int]:
-        await consumer.topics()
-        partitions: set[int] | None = consumer.partitions_for_topic(self._reply_topic)
+    async def _reply_partitions(self) -> int:
+        partitions = (await cluster_facts(self._settings)).partitions.get(self._reply_topic)
         if not partitions:
             raise ClientError(
                 f"topic {self._reply_topic} does not exist on {self._brokers}: "

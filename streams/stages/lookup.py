@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from groundwire.schemas.cache_write import CacheEntry, CacheWrite
@@ -14,12 +15,12 @@ from groundwire.schemas.topics import CACHE_WRITES, FETCHES
 from groundwire.streams.stages.answered import AnsweredBefore
 from groundwire.streams.stages.dead_letters import dead_letter
 from groundwire.streams.stages.events import planned_request_event
+from groundwire.streams.stages.forwarded import ForwardedBefore
 from groundwire.streams.stages.identity import is_own_payload
 from groundwire.streams.stages.moments import iso_utc
 from groundwire.streams.stages.ports import CachePort, EmbedPort, SemanticMatch, SemanticPort, Timer
 from groundwire.streams.stages.rendered import RenderedContexts
 from groundwire.streams.stages.reply import Answer, latency_of, reply_record, reply_to, step_warnings
-from groundwire.streams.stages.stale import stale_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class LookupStage:
         self._replay_ms = int(settings.fetch.recent_s * 500)
         self._contexts = RenderedContexts()
         self._answered = AnsweredBefore(settings.dedup_window_s)
+        self._forwarded = ForwardedBefore()
         self._timer = timer
 
     async def __call__(self, record: InboundRecord, now_ms: int) -> list[OutboundRecord]:
@@ -82,12 +84,12 @@ class LookupStage:
         past = now_ms >= plan.deadline_ms
         if plan.cache in ("use", "only"):
             hit = await self._exact(visit) or await self._by_meaning(visit)
-            if hit is not None and not (plan.cache == "use" and not past and self._is_being_repeated(visit, hit)):
+            if hit is not None and not (plan.cache == "use" and self._goes_to_fetch_again(visit, hit, past=past)):
                 return self._serve(visit, hit)
         if plan.cache == "only":
             return self._reply(visit, Answer("ungrounded", CacheReceipt(outcome="miss"), warnings=visit.warnings))
-        if past:
-            return self._too_late(visit)
+        # Past its deadline it goes on as well: fetch asks nobody then, but it knows whether this request was answered before.
+        self._forwarded.note(plan.reply_id, now_ms)
         fetch = Fetch(plan=plan, lookup_ms=self._elapsed_ms(visit), embedding=visit.embedding, stale=visit.stale)
         if visit.warnings:
             fetch = fetch.model_copy(
@@ -153,11 +155,16 @@ class LookupStage:
             visit.warnings.append(f"the semantic tier failed ({type(error).__name__}): taken as a miss")
         return None
 
-    def _is_being_repeated(self, visit: _Visit, hit: _Hit) -> bool:
-        entry = hit.entry
-        return is_own_payload(entry.payload_id, visit.plan.reply_id) and (
-            visit.now_ms - entry.stored_at_ms < self._replay_ms
-        )
+    def restore(self, records: Iterable[InboundRecord]) -> None:
+        """Take in the tail of the payload log after taking partitions over: who went on to fetch, and what came of it."""
+        self._forwarded.restore(records)
+
+    def _goes_to_fetch_again(self, visit: _Visit, hit: _Hit, *, past: bool) -> bool:
+        """Whether this is a request looked up again that fetch has answered, or may have answered, otherwise."""
+        plan, entry = visit.plan, hit.entry
+        if is_own_payload(entry.payload_id, plan.reply_id):
+            return not past and visit.now_ms - entry.stored_at_ms < self._replay_ms
+        return self._forwarded.must_go_again(plan.reply_id, entry.payload_id, visit.now_ms)
 
     def _serve(self, visit: _Visit, hit: _Hit) -> list[OutboundRecord]:
         plan, entry, match = visit.plan, hit.entry, hit.match
@@ -185,13 +192,6 @@ class LookupStage:
         if match is not None:
             outputs.append(_back_fill(plan, hit))
         return outputs
-
-    def _too_late(self, visit: _Visit) -> list[OutboundRecord]:
-        visit.warnings.append("the deadline had passed before the request was looked up: no vendor was asked")
-        if visit.stale is not None:
-            return self._reply(visit, stale_answer(visit.plan, visit.stale, visit.now_ms, visit.warnings))
-        outcome = CacheReceipt(outcome="bypass" if visit.plan.cache == "bypass" else "miss")
-        return self._reply(visit, Answer("ungrounded", outcome, warnings=visit.warnings))
 
     def _reply(self, visit: _Visit, answer: Answer) -> list[OutboundRecord]:
         lookup_ms = self._elapsed_ms(visit)

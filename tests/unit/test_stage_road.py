@@ -5,7 +5,11 @@ import asyncio
 import pytest
 
 from groundwire.adapters.call import CallOutcome, ProviderCall
+from groundwire.schemas.lookup import Lookup
+from groundwire.schemas.record import OutboundRecord
 from groundwire.schemas.settings import FetchSettings, Settings
+from groundwire.schemas.topics import LOOKUPS
+from groundwire.streams.stages.lookup import LookupStage
 from tests.unit.stage_fakes import (
     KEEP_NOTHING,
     FakeProvider,
@@ -17,6 +21,7 @@ from tests.unit.stage_fakes import (
     answered,
     attempts_of,
     failed,
+    inbound,
     payloads_of,
     reply_of,
     request_event_of,
@@ -144,6 +149,33 @@ async def test_a_hit_sent_again_is_the_same_reply_to_the_letter() -> None:
     assert first.cache is not None
     assert first.cache.outcome == "exact"
     assert second == first
+
+
+async def test_past_its_deadline_nobody_is_asked_and_the_reply_says_why() -> None:
+    vendor = FakeProvider("alpha")
+    road = Road(vendor)
+    past = str(road.clock.now_ms() - 1_000).encode()
+    reply = reply_of(await road.ask({"query": "too late"}, headers=(("deadline", past),)))
+    assert (reply.status, reply.context, reply.cost_micro_usd) == ("ungrounded", "", 0)
+    assert "deadline" in " ".join(reply.warnings)
+    assert vendor.calls == []
+
+
+async def test_a_request_answered_in_time_stays_answered_when_it_is_looked_up_again_too_late() -> None:
+    vendor = FakeProvider("alpha")
+    road = Road(vendor)
+    road.dropped_cache_writes = True  # the view has not seen the answer yet
+    first = reply_of(await road.ask({"query": "capital of france", "request_id": "r", "timeout_s": 2}))
+    road.clock.move(5)
+    # The worker that looked it up is gone; another looks it up again, past its deadline.
+    road.lookup = LookupStage(road.cache, road.embedder, road.semantic, road.settings)
+    plan = payloads_of(road.published)[-1].plan
+    second = await road.lookup(
+        inbound(OutboundRecord(LOOKUPS.name, b"", Lookup(plan=plan).encode())), road.clock.now_ms()
+    )
+    again = reply_of(await road.take_to_vendors(second[0]))
+    assert (again.reply_id, again.status, again.results) == (first.reply_id, first.status, first.results)
+    assert len(vendor.calls) == 1
 
 
 async def test_an_answer_that_may_not_be_stored_is_paid_again_and_has_no_end() -> None:
