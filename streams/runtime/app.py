@@ -206,6 +206,15 @@ class PipelineApp:
         except PublishRefused as refused:
             log.error("an output was refused by the broker", role=self.role, error=str(refused))
             await self._bury(record, "refused", str(refused))
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise  # the worker ends: not done, so it is read again
+            # Something inside the handler was cancelled and it let that through: left at that, its partition would stand.
+            log.exception(
+                "a handler let a cancellation through", role=self.role, topic=record.topic, offset=record.offset
+            )
+            await self._bury(record, "crash", f"{type(error).__name__}: {error}")
         except Exception as error:
             log.exception("a handler failed", role=self.role, topic=record.topic, offset=record.offset)
             await self._bury(record, "crash", f"{type(error).__name__}: {error}")
@@ -235,15 +244,20 @@ class PipelineApp:
             await asyncio.wait(running, timeout=timeout_s)
 
     async def _assigned(self, partitions: frozenset[Partition]) -> None:
-        for listener in self._on_assigned:
-            await listener(partitions)
+        await self._tell(self._on_assigned, partitions)
         if not self.ready.is_set():
             self.ready.set()
             log.info("ready", role=self.role, partitions=len(partitions))
 
     async def _revoked(self, partitions: frozenset[Partition]) -> None:
-        for listener in self._on_revoked:
-            await listener(partitions)
+        await self._tell(self._on_revoked, partitions)
+
+    async def _tell(self, listeners: Sequence[Listener], partitions: frozenset[Partition]) -> None:
+        for listener in listeners:
+            try:
+                await listener(partitions)
+            except Exception:  # aiokafka would swallow it, and the partitions would never be read
+                log.exception("a listener to rebalances failed", role=self.role)
 
 
 def _inbound(message: Any) -> InboundRecord:

@@ -140,18 +140,29 @@ async def test_a_handler_that_raises_is_a_dead_letter_and_the_next_record_is_ser
     async def fussy(record: InboundRecord) -> Sequence[OutboundRecord]:
         if record.value == b"1":
             raise ValueError("not this one")
+        if record.value == b"2":
+            await _cancelled()
         return [OutboundRecord(out.name, record.key, b"a tombstone" if record.value is None else record.value)]
 
     app = PipelineApp(new_role(), settings)
     app.add_agent(topic.name, fussy, window=4)
     async with running(app):
-        await put(settings, topic.name, [b"0", b"1", None, b"3"])
-        assert sorted(record.value for record in await take(settings, out.name, 3)) == [b"0", b"3", b"a tombstone"]
-        (letter,) = await letters_from(settings, topic, 1)
+        await put(settings, topic.name, [b"0", b"1", b"2", None, b"4"])
+        assert sorted(record.value for record in await take(settings, out.name, 3)) == [b"0", b"4", b"a tombstone"]
+        letter, other = sorted(await letters_from(settings, topic, 2), key=lambda one: one.offset)
     assert (letter.reason, letter.offset, letter.stage) == ("crash", 1, app.role)
     assert letter.message == "ValueError: not this one"
     assert base64.b64decode(letter.value_base64 or "") == b"1"
-    assert await committed(settings, app.group, topic) == [4]
+    assert (other.reason, other.offset) == ("crash", 2)
+    assert other.message.startswith("CancelledError")
+    assert await committed(settings, app.group, topic) == [5]
+
+
+async def _cancelled() -> None:
+    """Waits for something that somebody else cancels."""
+    never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    never.cancel()
+    await never
 
 
 async def test_an_output_that_is_too_large_for_the_broker_is_a_dead_letter_not_an_endless_try(
@@ -285,6 +296,7 @@ async def test_a_record_still_in_work_over_a_rebalance_is_not_begun_twice_here(s
 
     async def assigned(partitions: frozenset[tuple[str, int]]) -> None:
         came.append(len(partitions))
+        raise ValueError("a listener's own trouble keeps no partition from being read")
 
     app.on_rebalance(assigned=assigned)
     async with running(app):
