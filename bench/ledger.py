@@ -35,7 +35,6 @@ from groundwire.adapters.registry import Registry
 from groundwire.lake.cache.expiry import ttl_s
 from groundwire.schemas.event import AttemptEvent
 from groundwire.schemas.lookup import Fetch, Lookup
-from groundwire.schemas.payload import Payload
 from groundwire.schemas.record import InboundRecord, OutboundRecord
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import EVENTS, FETCHES, LOOKUPS, PAYLOADS, REQUESTS
@@ -86,6 +85,7 @@ COMMIT_EVERY = 40
 LOOK_EVERY_CALLS = 900
 OUTAGE_EVERY_S = 4.0
 OUTAGE_S = 1.0
+REQUEST_ID = re.compile(rb'"request_id":"([^"]+)"')
 TOKEN = re.compile(r"\bask\d{7}\b")
 
 SUBJECTS = (
@@ -175,12 +175,14 @@ class Log:
     def _payload(self, record: OutboundRecord) -> None:
         now_ms = time.time_ns() // 1_000_000
         self.payloads.append(InboundRecord(record.topic, 0, 0, record.key, record.value, (), now_ms))
-        payload = Payload.decode(record.value)
-        if payload.kind == "begun":
+        # Thousands a minute, of which only two words are wanted here: decoding them would be most of the bench's own work.
+        if b'"kind":"begun"' in record.value[:200]:
             self.marked += 1
             return
-        self.shared += payload.kind == "shared"
-        self.answered.add(payload.plan.request_id)
+        self.shared += b'"kind":"shared"' in record.value[:200]
+        request_id = REQUEST_ID.search(record.value)
+        assert request_id is not None
+        self.answered.add(request_id[1].decode())
 
     def _event(self, event: AttemptEvent) -> None:
         first = self.events.setdefault(event.event_id, event)
@@ -508,7 +510,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--window", type=int, default=96, help="requests under way at once")
-    parser.add_argument("--crash-every", type=int, default=5_000, help="records published between crashes, on average")
+    parser.add_argument("--crash-every", type=int, default=10_000, help="records published between crashes, on average")
     parser.add_argument("--seed", type=int, default=1)
     sys.exit(0 if asyncio.run(bench(parser.parse_args())) else 1)
 
