@@ -71,12 +71,6 @@ class KeyIndex:
         if len(self._recent) >= _FOLD_AT:
             self.fold()
 
-    def discard(self, key_hash: int) -> None:
-        """Forget a key (its entry can't be read any more)."""
-        self.fold()
-        keep = self._hashes != key_hash
-        self._keep(keep)
-
     def fold(self, *, ended_before_ms: int | None = None) -> None:
         """Move what came since into the columns; with `ended_before_ms`, drop entries that ended before it."""
         if self._recent:
@@ -99,15 +93,12 @@ class KeyIndex:
         if ended_before_ms is not None:
             keep = self._expires > ended_before_ms
             if not keep.all():
-                self._keep(keep)
+                self._hashes, self._seqs, self._expires = self._hashes[keep], self._seqs[keep], self._expires[keep]
 
     def columns(self) -> tuple[Ints, Ints, Ints]:
         """Hashes (sorted), sequence numbers and ends of all keys. Not to be changed by the caller."""
         self.fold()
         return self._hashes, self._seqs, self._expires
-
-    def _keep(self, keep: npt.NDArray[np.bool_]) -> None:
-        self._hashes, self._seqs, self._expires = self._hashes[keep], self._seqs[keep], self._expires[keep]
 
     @property
     def bytes(self) -> int:

@@ -42,14 +42,6 @@ def test_what_is_over_is_dropped_by_a_fold_and_not_before() -> None:
     assert index.get(2) == Place(2, 200)
 
 
-def test_a_discarded_key_is_gone_from_both_halves() -> None:
-    index = KeyIndex.build(np.array([1]), np.array([1]), np.array([10]))
-    index.put(2, 2, 20)
-    index.discard(1)
-    index.discard(2)
-    assert (index.get(1), index.get(2)) == (None, None)
-
-
 def test_many_puts_fold_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys, "_FOLD_AT", 3)
     index = KeyIndex()
