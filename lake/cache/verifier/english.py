@@ -17,6 +17,10 @@ _ONE_THE_PRONOUN = word_set("""
     when
     """)
 _AFTER_ONE_THE_PRONOUN = word_set("should must is has does wants needs thing of having being")
+_DO = frozenset(("do", "does", "did", "doing", "done"))
+_BEFORE_NOUN = word_set("the a an of my your his her god free good ill last living")
+_NUMBERED = word_set("number integer factor digit prime multiple function permutation split")
+_CURRENCY_SIGNS = frozenset("$€£¥₩₹")
 _JOINERS = {"and": "and", "&": "and", "or": "or", "versus": "versus", "vs": "versus"}
 _ASKS_FOR_THE_BEST = frozenset(("what", "where", "who", ""))
 _PRAISE = frozenset(("good", "great", "top", "finest", "greatest", "nice"))
@@ -51,7 +55,7 @@ def read(text: str) -> Reading:
         [tokens.strip_accents(token) for token in tokens.words(_HYPHENED_LETTER.sub(r" letter\1", plain))]
     )
     found = numbers.canonical(_without_pronoun_one(found))
-    found = rewritten(found)
+    found = rewritten(_amount_first(found))
     frame, rest = frame_of(found)
     if frame.asks in _ASKS_FOR_THE_BEST:
         rest = _with_best(rest)
@@ -66,6 +70,7 @@ def read(text: str) -> Reading:
         exact=exact,
         voice=passive,
         possessed=bool(words.OWN & set(rest)),
+        owner=frame.copular and rest[1:2] != [] and rest[1] in words.POSSESSIVES and "favorite" not in rest[:4],
         symmetric=bool(_SYMMETRIC.search(" ".join(found))) and "than" not in found,
     )
 
@@ -76,6 +81,15 @@ def _without_pronoun_one(found: list[str]) -> list[str]:
         "someone-generic" if word == "one" and _is_somebody(found, position) else word
         for position, word in enumerate(found)
     ]
+
+
+def _amount_first(found: list[str]) -> list[str]:
+    """`$ 500` as one says it: 500 dollars."""
+    out = list(found)
+    for at in range(len(out) - 1):
+        if out[at] in _CURRENCY_SIGNS and numbers.is_number(out[at + 1]):
+            out[at], out[at + 1] = out[at + 1], out[at]
+    return out
 
 
 def _is_somebody(found: list[str], position: int) -> bool:
@@ -143,8 +157,14 @@ def _named(found: list[str]) -> list[str]:
             word = "usa"
         elif word in ("a", "i") and position and (not after or before in _LETTERED):
             word = f"letter{word}"
-        elif word in ("do", "does", "did", "doing", "done") and not after:
+        elif word in _DO and (not after or (word == "do" and before == "to")):
             word = "act"
+        elif word in ("will", "can") and before in _BEFORE_NOUN:
+            word = f"{word}-noun"
+        elif word == "even" and (after in _NUMBERED or bases(after)[0] in _NUMBERED):
+            word = "even-number"
+        elif word in ("you", "me") and before == "about":
+            word = "oneself"
         elif word in ("myself", "yourself", "oneself", "ourselves", "himself", "themselves"):
             word = "self"
         out.append(word)
@@ -196,6 +216,8 @@ def _items(
             marker = _SAME_MARKER.get(surface, surface)
         else:
             kind = _kind(surface, keys, light)
+            if kind == "light" and not _may_be_missing(surface, marker):
+                kind = "word"
             if surface in ("if", "when", "whenever", "whether"):
                 keys = ("when",)
             if (after_be or be_far) and is_past(surface) and kind == "word":
@@ -210,6 +232,13 @@ def _items(
         after_be = after_be and surface.endswith("ly")
         previous = surface
     return items, frozenset(passive)
+
+
+def _may_be_missing(surface: str, marker: str) -> bool:
+    """A light word that a preposition introduces is a part of its own: the best books on an LLC."""
+    if surface in words.EVERYWHERE:
+        return marker in ("in", "on", "of", "around")
+    return marker in ("", "and") or (marker in ("to", "for") and surface in words.ENJOYED)
 
 
 def _kind(surface: str, keys: tuple[str, ...], light: frozenset[str]) -> Kind:

@@ -60,6 +60,7 @@ _COURTESIES = (
     (r"^do you (?:think|believe)(?: that)? (?=(?:is|are|it|there|the|we|i)\b)", "is "),
 )
 _HOW_TO = (
+    (r"^explain how to ", "how to "),
     (rf"^how {_CAN} {_WHO} (?:best )?(?:go about )?", "howto "),
     (r"^how (?:to|2) (?:best )?(?:go about )?", "howto "),
     (rf"^how {_WHO} (?:can|could|should|will|would) ", "howto "),
@@ -110,6 +111,8 @@ _MEANING = (
     (r"^define (?:the )?(?:word |term |phrase )?", "what is meaning of "),
     (r"^(.+) (?:definition|defined|meaning)$", r"what is meaning of \1"),
     (r"\bwhat do you mean by\b", "what is meaning of"),
+    (r"^explain (how|why|where|when|who) ", r"\1 "),
+    (r"^(?:explain )?what (?!is |are |does )(\S+(?: \S+){0,3}) (?:is|are)$", r"what is \1"),
     (r"^explain (?:what is |what |the concept of |the meaning of )?", "what is "),
     (r"^what (?:is|are) (.+?) called$", r"what is name of \1"),
 )
@@ -157,7 +160,8 @@ _EXPERIENCE = (
     ),
     (r"^(?:can|could|would) (?:you|someone|anyone) (?:please )?suggest(?: me)?(?: some| any| a| the)? ", "what is "),
     (r"^(?:is|are) there any (?=good|best|great)", "what is "),
-    (rf" (?:that |which )?you (?:have |had )?(?:ever )?{_SEEN}(?: in (?:your |the )?life(?:time)?)?$", ""),
+    (rf" (?:that |which )?you (?:have |had )?ever {_SEEN}(?: in (?:your |the )?life(?:time)?)?$", ""),
+    (rf" (?:that |which )?you have (?!have$|do$|know$|ever$){_SEEN}(?: in (?:your |the )?life(?:time)?)?$", ""),
     (r" ever(?: (?:seen|made|written|recorded|created|experienced|known|produced|invented))?$", ""),
     (r" (?:in|of) (?:your |my )(?:whole |entire )?life(?:time)?$", ""),
     (r" if (?:so|yes)(?: then)?(?: why| how)?$", ""),

@@ -63,7 +63,7 @@ _SAME = """
     ad advertisement advert
     laboratory lab
     gym gymnasium
-    website site webpage
+    website web-site site webpage
     internet web
     email e-mail
     gasoline petrol
@@ -195,6 +195,7 @@ _SAME = """
     terrible awful
     best greatest finest top
     improve enhance
+    industry sector
     woman female
     man male
     affordable cost-effective
@@ -364,7 +365,7 @@ _SAME = """
     immediately right-away instantly
     suddenly all-of-a-sudden
     maybe perhaps
-    impact effect influence affect
+    impact effect influence
     believe think
     like enjoy
     love adore

@@ -33,25 +33,20 @@ UNDERLINING = _PRESENT_DAY | word_set(
 # Kind: how well a thing is done, in a question that asks how to do it.
 MANNER = word_set("easily efficiently effectively properly correctly successfully better well efficient effective good")
 # Kind: the legal form behind a name.
-_LEGAL_FORMS = word_set("inc ltd llc corp corporation incorporated company")
+_LEGAL_FORMS = word_set("inc ltd llc corp corporation incorporated")
 # Kind: the category that a name or a thing belongs to anyway.
-_CATEGORIES = word_set(
-    """
-    exam skill inr usd rs website account agency provider firm sector industry field culture language system process
-    person people individual thing level usage experience service area
-    """
-)
+_CATEGORIES = word_set("exam skill inr usd rs language culture process individual level usage experience")
 # Kind: what one does with the thing asked for.
-_ENJOYED = word_set(
+ENJOYED = word_set(
     "buy available possible read watch visit see find know seen experienced received written should must need"
 )
 # Kind: the whole world or a whole life, where a question is about no smaller part of it.
-_EVERYWHERE = word_set("life world earth")
+EVERYWHERE = word_set("life world earth")
 # Kind: the form an answer comes in, where any page about the thing is one.
 DOCUMENTS = word_set(
     "guide tutorial step explanation intro introduction overview resource convert post thread discussion article"
 )
-_LIGHT_IN_OPEN_QUESTIONS = UNDERLINING | _LEGAL_FORMS | _CATEGORIES | _ENJOYED | _EVERYWHERE | DOCUMENTS
+_LIGHT_IN_OPEN_QUESTIONS = UNDERLINING | _LEGAL_FORMS | _CATEGORIES | ENJOYED | EVERYWHERE | DOCUMENTS
 _LIGHT_IN_KEY_WORDS = _PRESENT_DAY | DOCUMENTS
 _LIGHT_IN_FACTS = _PRESENT_DAY | _LEGAL_FORMS | word_set("should must")
 LIGHT = {

@@ -33,7 +33,13 @@ def compare(asked: Reading, stored: Reading) -> Question:
     if asked.language == "ko":
         return _korean(asked, stored)
     question = _english(asked, stored)
-    if not question.same and asked.frame.asks in _OPEN and stored.frame.asks in _OPEN and len(asked.items) > 1:
+    if (
+        not question.same
+        and asked.frame.tense == stored.frame.tense
+        and asked.frame.asks in _OPEN
+        and stored.frame.asks in _OPEN
+        and len(asked.items) > 1
+    ):
         pair = frozenset((asked.frame.asks, stored.frame.asks))
         if len(pair) == 1 or pair in _NEAR:
             return Question(True, question.detail, 0, 1)
@@ -66,6 +72,8 @@ def _same_word(asked: Reading, stored: Reading) -> Question:
     marked = {bool(reading.items[0].marker) for reading in (asked, stored) if reading.items}
     if len(marked) > 1 and (x.asks == "yesno" or x.copular):
         return Question(False, "another subject")
+    if x.copular and asked.owner != stored.owner:
+        return Question(False, "somebody's own against anybody's")
     if x.modal != y.modal and not (x.generic and y.generic and x.asks not in ("yesno", "why", "when")):
         return Question(False, f"{x.modal or 'plain'} against {y.modal or 'plain'}")
     if x.tense != y.tense and not _timeless(asked, stored):
@@ -103,6 +111,8 @@ def _korean(asked: Reading, stored: Reading) -> Question:
         other = (left or right) - {"what"}
         if other == {"howmuch"} or (other <= _CHOOSING and (x.copular or y.copular)):
             return Question(True, "a bare topic for its question word", 1)
-    if left | right == {"what", "howmuch"}:
-        return Question(True, "how much for what", 1)
+    if left | right in ({"what", "howmuch"}, {"howmany", "howmuch"}):
+        return Question(True, "how much for how many", 1)
+    if left | right == {"what", "where"} and x.copular and y.copular:
+        return Question(True, "where it is for which it is", 1)
     return Question(False, f"{x.asks or 'no question word'} against {y.asks or 'no question word'}")

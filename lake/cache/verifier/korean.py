@@ -7,6 +7,7 @@ from functools import lru_cache
 from groundwire.lake.cache.verifier import korean_words as words
 from groundwire.lake.cache.verifier import numbers, tokens
 from groundwire.lake.cache.verifier.korean_endings import copula, is_particle, noun, part_of, predicate
+from groundwire.lake.cache.verifier.korean_words import PARTICLE_LIKE
 from groundwire.lake.cache.verifier.lexicon import words as word_set
 from groundwire.lake.cache.verifier.reading import Frame, Item, Kind, Reading
 
@@ -46,15 +47,18 @@ _RELATIVE_TIMES = (
     (re.compile(r"(?:이번|올) ?(?:년도|해)(?=[^가-힣]|에|의|는|은|$)"), "올해"),
     (re.compile(r"지난 ?해(?=[^가-힣]|에|의|는|$)"), "작년"),
     (re.compile(r"다음 ?(?:년도|해)(?=[^가-힣]|에|의|는|$)"), "내년"),
+    (re.compile(r"첫 ?번째|첫째"), "첫번째"),
     (re.compile(r"(이번|다음|지난|저번) (주|달|학기|시즌|주말)"), r"\1\2"),
 )
+_IN_PROGRESS = frozenset(["중인", "중이신", "중이던", "중인지", "중인데"])
+_PRICE_NOUNS = frozenset(["가격", "금액", "비용", "값", "요금", "액"])
 _COPULAR_FORMS = word_set(
     """
     뭐야 뭐니 뭐죠 뭐지 뭔지 뭐더라 뭔가요 뭡니까 어딘지 언젠지 누군지 어때 어때요 어떤가요 어떤지
     """
 )
 # Drop only when somebody is asked to do it: `찾아줘`, not `찾는`.
-_ASKING_ONLY_AS_REQUEST = word_set("찾 고르 안내하 문의하 말하 묻 설명하 검색하 조회하 체크하 답하 전하 원하 보내")
+_ASKING_ONLY_AS_REQUEST = word_set("찾 고르 안내하 문의하 말하 보이 돕 설명하 검색하 조회하 체크하 답하 전하 원하 보내")
 _STANDS_FOR = {
     **dict.fromkeys(words.PLACE_NOUNS, "where"),
     **dict.fromkeys(words.TIME_NOUNS, "when"),
@@ -88,12 +92,14 @@ class _Reader:
 
     def word(self, word: str, before: str, after: str) -> None:
         """Take in one word between its neighbours."""
-        word = _bare(word)
-        if not word or word in words.FILLERS or (word in ("한", "할") and before):
+        word = "자는" if word == "잘" and after.startswith(("때", "수")) else _bare(word)
+        if not word or word in words.FILLERS or word in _IN_PROGRESS or (word in ("한", "할") and before):
             return
         if word.startswith("수") and after.startswith(("있", "없")) and word in ("수", "수가", "수는", "수도"):
             return
-        if word in words.CHOICE:
+        if word in words.NEGATIONS and word not in words.CHOICE:
+            self.items.append(Item(word, ("not",), "negation"))
+        elif word in words.CHOICE:
             self._is_among()
             self.choice = self.choice or word not in _AMONG
         elif word == "어떻게" and after.startswith(("되", "됐", "돼", "된", "될", "됩")):
@@ -176,7 +182,7 @@ class _Reader:
             if part in ("to", "than"):
                 self.items.append(Item(stem, ("나",) if stem in ("나", "저", "내", "제") else (stem,), "word", part))
             return True
-        if stem not in _KNOWN_NOUNS:
+        if stem not in _KNOWN_NOUNS and stem not in PARTICLE_LIKE:
             return False
         self._noun(word)
         return True
@@ -208,7 +214,7 @@ class _Reader:
             self.items.append(Item(word, ("not",), "negation"))
         elif (
             stems & words.ASKING
-            and (not found.adnominal or after.startswith("수"))
+            and (not found.adnominal or after.startswith("수") or "궁금하" in stems)
             and (found.request or not stems & _ASKING_ONLY_AS_REQUEST)
         ):
             self._object_is_topic()
@@ -257,6 +263,8 @@ class _Reader:
             self.asks.add("how")
         elif stem in words.REASON_NOUNS:
             self.asks.add("why")
+        elif stem in words.CHOICE:
+            self._is_among()
         elif stem in words.ASKING:
             self._object_is_topic()
         else:
@@ -304,6 +312,8 @@ def _once(items: list[Item], *, choice: bool, asked: str) -> list[Item]:
     kept: dict[str, Item] = {}
     for item in items:
         if choice and item.kind == "word" and item.surface in words.CATEGORIES:
+            item = replace(item, kind="light")
+        if asked == "howmuch" and item.kind == "word" and item.surface in _PRICE_NOUNS:
             item = replace(item, kind="light")
         for ending in _SAID_BY_THE_QUESTION.get(asked, ()):
             if item.marker != "verb" and item.surface.endswith(ending) and len(item.surface) > len(ending) + 1:
@@ -368,6 +378,7 @@ def _asked_by(word: str) -> str | None:
 def _bare(word: str) -> str:
     """Without what is said for courtesy at a word's end: 확인좀, 에서요, 점심시간말이야."""
     for ending in (
+        "꺼",
         "있잖아요",
         "있잖아",
         "부탁드립니다",

@@ -19,7 +19,7 @@ _FINALS = {"ㄴ": "ᆫ", "ㄹ": "ᆯ", "ㅁ": "ᆷ", "ㅂ": "ᆸ", "ㅆ": "ᆻ"}
 
 # Particle → the part its noun plays. Longest first when they are tried.
 _PARTICLES = {
-    "topic": "은 는 이는 께서는 이란 란 이라는 라는 말이야",
+    "topic": "은 는 께서는 이란 란 이라는 라는 말이야",
     "subject": "이 가 께서",
     "object": "을 를",
     "of": "의",
@@ -32,11 +32,12 @@ _PARTICLES = {
         으로의 으로도 로도
     """,
     "at": "에 에는 에도 엔 에만 에의",
+    "except": "말고 말고는 빼고 제외하고 외에 외에는",
     "than": "보다 보다는 보단 보다도",
     "and": "와 과 랑 이랑 하고 와의 과의 랑은",
     "or": "이나 나 이든 든 이든지 든지",
     "": """
-        도 만 만은 만이 마다 조차 마저 밖에 뿐 들 들이 들은 들을 들의 들에게 들에서 들도 요 이요 말고 처럼 같이
+        도 만 만은 만이 마다 조차 마저 밖에 뿐 들 들이 들은 들을 들의 들에게 들에서 들도 요 이요 처럼 같이
         씩 쯤 님 님은 님이 님의 에요 이에요
     """,
 }
@@ -62,6 +63,7 @@ _OTHER_ENDINGS = """
     지 기 음 ㅁ 기에 기가 기는 기를 기로 는지 어야 아야 야 어도 아도 도 어지는 아지는 ㄴ다면 는다면 다면 ㄹ수록
     을수록 자마자 고서 고는 기도 는것 는게 ㄴ게 는건
     ㄴ건 은건 ㄴ것 는거 ㄴ거 ㄹ것 ㄹ게 기위해 기위한
+ㄴ단다 는단다 단다 란다 ㄹ란다
 """
 _COPULA_ENDINGS = """
     인가 인가요 인지 인지요 인지를 입니까 입니다 이야 이에요 예요 에요 이지 이죠 죠 일까 일까요 일지 이냐 이니
@@ -70,6 +72,7 @@ _COPULA_ENDINGS = """
     였더라 이었더라 이더라 더라 였는지 이었는지 였던 이었던
     인거죠 인거지 인가를 인걸까 인지도 인데요 인줄 인걸까요 이라고 라고 이고 이며 이면 였습니까 이었습니까
     였을까 였을까요 이었을까 이었을까요 인줄
+인거 인것 인게 인걸 인건
 """
 
 
@@ -77,7 +80,7 @@ _THING_BEFORE = "는 ㄴ 은 ㄹ 을 던"
 _THING_AFTER = """
     것 거 게 걸 건 거랑 것과 것이 것은 것을 것도 거는 거를 거야 거니 거냐 거지 건지 건가 건가요 걸까 걸까요
     거예요 거에요 겁니까 거죠 것인가 것인가요 것입니까
-    데 줄 걸로 거로 것으로 것인지 건데 거고 것들 것들을 것들이 거요 것에 거에
+    줄 걸로 거로 것으로 것인지 건데 거고 것들 것들을 것들이 거요 것에 거에
 """
 
 
@@ -101,6 +104,7 @@ _PAST = frozenset(_endings("으셨 셨 었 았 였 ㅆ 었었 았었"))
 _VOWELS = {"ᅢ": ("ᅡ",), "ᅫ": ("ᅬ",), "ᅪ": ("ᅩ",), "ᅯ": ("ᅮ",), "ᅧ": ("ᅧ", "ᅵ"), "ᅥ": ("ᅥ", "ᅳ"), "ᅡ": ("ᅡ", "ᅳ"), "ᅦ": ("ᅦ", "ᅳ")}
 _AFTER_VOWEL = frozenset(_endings("요 서 야 도 라 다가")) | {""}
 _ADNOMINAL = frozenset(_endings("는 ㄴ 은 ㄹ 을 던"))
+_THING_ENDINGS = frozenset(_endings(_THINGS))
 _FUTURE = frozenset(_endings("ㄹ 을 ㄹ지 을지 ㄹ까 을까 ㄹ까요 을까요 ㄹ거야"))
 
 
@@ -119,26 +123,8 @@ class Predicate:
 # Helping verbs written together with the verb they help, as they stand before an ending.
 _HELPING = tuple(
     unicodedata.normalize("NFD", verb)
-    for verb in (
-        "주",
-        "줘",
-        "줬",
-        "드리",
-        "드려",
-        "보",
-        "봐",
-        "놓",
-        "놔",
-        "두",
-        "둬",
-        "있",
-        "버리",
-        "버려",
-        "계시",
-        "줄",
-        "드릴",
-        "볼",
-        "둘",
+    for verb in sorted(
+        word_set("주 줘 줬 드리 드려 보 봐 놓 놔 두 둬 있 버리 버려 계시 줄 드릴 볼 둘 지 져 졌"), key=len, reverse=True
     )
 )
 _GIVING = frozenset(unicodedata.normalize("NFD", verb) for verb in ("주", "줘", "드리", "드려", "줄", "드릴"))
@@ -173,17 +159,18 @@ def noun(word: str) -> tuple[str, str]:
     """A word without its particle, and the part the particle gives it; the whole word where there is none."""
     if word in PARTICLE_LIKE:
         return word, ""
-    for particle in _PARTICLES_BY_LENGTH:
-        stem = word.removesuffix(particle)
-        if stem == word or not stem:
+    split = [(particle, word.removesuffix(particle)) for particle in _PARTICLES_BY_LENGTH if word.endswith(particle)]
+    for particle, stem in split:
+        if stem in PARTICLE_LIKE and _fits(stem, particle):
+            return stem, _PART_OF[particle]
+    for particle, stem in split:
+        if not stem:
             continue
         if not _fits(stem, particle) or (
             len(stem) == 1 and stem not in ONE_SYLLABLE_NOUNS and particle in _OFTEN_PART_OF_THE_NOUN
         ):
             continue
-        if stem in PARTICLE_LIKE or particle != "들":
-            return stem, _PART_OF[particle]
-        return stem, ""
+        return stem, _PART_OF[particle]
     return word, ""
 
 
@@ -276,11 +263,11 @@ def _of_letters(letters: str) -> Predicate | None:
         while True:
             found = _stems(rest, contracted=ending in _AFTER_VOWEL or past)
             if found:
-                return Predicate(found, past, ending in _ASKING, ending in _ADNOMINAL, future or ending in _FUTURE)
+                return Predicate(found, past, ending in _ASKING, _modifies(ending), future or ending in _FUTURE)
             helped = next((h for h in _HELPING if rest.endswith(h) and len(rest) > len(h) + 1), None)
             if helped and (inner := _helped(rest[: len(rest) - len(helped)])):
                 return Predicate(
-                    inner, past, ending in _ASKING, ending in _ADNOMINAL, ending in _FUTURE, helped in _GIVING
+                    inner, past, ending in _ASKING, _modifies(ending), ending in _FUTURE, helped in _GIVING
                 )
             before = next((b for b in _BEFORE_ENDINGS if rest.endswith(b) and len(rest) > len(b)), None)
             if before is None:
@@ -289,6 +276,11 @@ def _of_letters(letters: str) -> Predicate | None:
             future = future or before == "겠"
             rest = rest[: len(rest) - len(before)]
     return None
+
+
+def _modifies(ending: str) -> bool:
+    """Whether a verb with this ending stands before a noun, or is one: 높은, 높은 것."""
+    return ending in _ADNOMINAL or ending in _THING_ENDINGS
 
 
 def _helped(letters: str) -> tuple[str, ...]:

@@ -11,9 +11,9 @@ _CLASH = frozenset(
     frozenset(pair)
     for pair in (("subject", "object"), ("from", "to"), ("subject", "to"), ("subject", "from"), ("object", "from"))
 )
-_MUST_STAND = frozenset(("than",))
-_FREE = frozenset(("at", "to", "than", "object", "subject", "topic", "and", "or"))
-_PLACE = {"from": "at"}
+_MUST_STAND = frozenset(("than", "except"))
+# Parts that only one of two nouns can play: whoever takes over another's has changed places with it.
+_STRONG = frozenset(("subject", "object", "from", "to", "than", "of"))
 
 
 def compare(asked: Sequence[Item], stored: Sequence[Item], pairs: Sequence[tuple[int, int]], *, choice: bool) -> Order:
@@ -22,55 +22,35 @@ def compare(asked: Sequence[Item], stored: Sequence[Item], pairs: Sequence[tuple
         x, y = asked[a].marker, stored[b].marker
         if x != y and (x in _MUST_STAND or y in _MUST_STAND or (frozenset((x, y)) in _CLASH and not choice)):
             return Order(False, f"{asked[a].surface}: {x or 'no part'} against {y or 'no part'}")
-    phrases = _phrase_parts(asked), _phrase_parts(stored)
     moved = 0
-    for first in range(len(pairs)):
-        for second in range(first + 1, len(pairs)):
-            (a1, b1), (a2, b2) = pairs[first], pairs[second]
+    for at, (a1, b1) in enumerate(pairs):
+        for a2, b2 in pairs[at + 1 :]:
             if b1 < b2 or choice:
                 continue
-            free = (
-                _may_move(a1, b1, phrases)
-                or _may_move(a2, b2, phrases)
-                or _is_time(asked[a1])
-                or _is_time(asked[a2])
-                or _degree_of_the_same(asked, stored, pairs[first], pairs)
-                or _degree_of_the_same(asked, stored, pairs[second], pairs)
-                or (abs(a1 - a2) == 1 and abs(b1 - b2) == 1 and "verb" in (asked[a1].marker, asked[a2].marker))
-            )
-            if not free or (phrases[0][a1][0] == phrases[0][a2][0] and not _is_time(asked[a1])):
+            if _exchanged(asked[a1], stored[b1], asked[a2], stored[b2]) or (
+                _compound(asked, a1, a2) and _compound(stored, b2, b1)
+            ):
                 return Order(False, f"{asked[a1].surface} and {asked[a2].surface} changed places")
             moved += 1
     return Order(True, "same parts" if not moved else "same parts in another order", min(moved, 3))
 
 
-def _phrase_parts(items: Sequence[Item]) -> list[tuple[int, str]]:
-    """For each item the number of its phrase and the part of that phrase: nouns up to one with a particle are one phrase."""
-    numbers: list[int] = []
-    number = 0
-    for item in items:
-        numbers.append(number)
-        if item.marker not in ("", "of"):
-            number += 1
-    part = {n: item.marker for n, item in zip(numbers, items, strict=True)}
-    return [(n, part[n]) for n in numbers]
+def _exchanged(asked_first: Item, stored_first: Item, asked_second: Item, stored_second: Item) -> bool:
+    """Whether one noun took over the part of the other: 사자가 먹는 동물, 동물이 먹는 사자."""
+    took_first = asked_first.marker in _STRONG and stored_second.marker == asked_first.marker != asked_second.marker
+    took_second = asked_second.marker in _STRONG and stored_first.marker == asked_second.marker != asked_first.marker
+    return took_first or took_second
 
 
-def _may_move(a: int, b: int, phrases: tuple[list[tuple[int, str]], list[tuple[int, str]]]) -> bool:
-    left, right = (_PLACE.get(part, part) for part in (phrases[0][a][1], phrases[1][b][1]))
-    return (left == right and left in _FREE) or "among" in (left, right)
+def _compound(items: Sequence[Item], first: int, second: int) -> bool:
+    """Whether two items are nouns in a row without a particle between them: their order is all there is."""
+    between = items[first:second]
+    return all(item.marker == "" and not _moves_freely(item) for item in between) and items[second].marker != "verb"
 
 
-def _is_time(item: Item) -> bool:
-    return item.surface in TIMES or (item.kind == "number" and item.surface.endswith(("월", "일", "시", "분")))
-
-
-def _degree_of_the_same(
-    asked: Sequence[Item], stored: Sequence[Item], pair: tuple[int, int], pairs: Sequence[tuple[int, int]]
-) -> bool:
-    """가장, 더: free to move as long as it belongs to the same predicate."""
-    if asked[pair[0]].surface not in DEGREES and stored[pair[1]].surface not in DEGREES:
-        return False
-    after = next((at for at in range(pair[0] + 1, len(asked)) if asked[at].marker == "verb"), None)
-    other = next((at for at in range(pair[1] + 1, len(stored)) if stored[at].marker == "verb"), None)
-    return after is not None and (after, other) in pairs
+def _moves_freely(item: Item) -> bool:
+    """When, how much, and what is counted may stand anywhere."""
+    counted = item.keys[0].startswith("counted-") or (
+        item.kind == "number" and item.surface.endswith(("월", "일", "시", "분"))
+    )
+    return item.surface in TIMES or item.surface in DEGREES or counted

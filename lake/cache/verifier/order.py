@@ -149,7 +149,7 @@ def _may_change_places(before: _Block, after: _Block, *, symmetric: bool, keywor
     if asked_second == stored_first and asked_second in JOINTS:
         return symmetric or asked_second == "and"
     if signs & JOINTS:
-        return False
+        return keywords and (before.is_heading or after.is_heading)
     for asked, stored in (before.markers, after.markers):
         if (asked in STRICT_MARKERS or stored in STRICT_MARKERS) and asked != stored:
             return False
@@ -165,4 +165,4 @@ def _may_change_places(before: _Block, after: _Block, *, symmetric: bool, keywor
         return True
     if signs & (LOOSE_MARKERS | STRICT_MARKERS) and (nominal or "of" in signs or _moved_with_its_marker(before, after)):
         return True
-    return before.is_place != after.is_place or (keywords and before.is_heading != after.is_heading)
+    return (nominal and before.is_place != after.is_place) or (keywords and before.is_heading != after.is_heading)

@@ -49,5 +49,7 @@ class Reading:
     """Base forms of verbs that stand in the passive."""
     possessed: bool = False
     """The asker's own thing is meant: `my`, `our`."""
+    owner: bool = False
+    """It is somebody's own thing that is asked for: `what is your …`."""
     symmetric: bool = False
     """The question treats the things it joins alike: a difference, a comparison, a choice."""

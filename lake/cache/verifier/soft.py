@@ -1,9 +1,11 @@
 """One word more in an open question.
 
-A question for advice or an explanation (`how to`, `why`, `what is`) is seldom changed by one ordinary word more on one side,
-where a question for a fact (`who`, `when`, `is it`) is. Such a word passes here, and then needs a very high similarity.
+A question for advice, an explanation or a choice (`how to`, `why`, `what is`, which of the two) is seldom changed by one
+ordinary word more on one side, where a question for a fact (`who`, `when`, `is it`) is. Such a word passes here, and then
+needs a very high similarity.
 """
 
+from groundwire.lake.cache.verifier import korean_words
 from groundwire.lake.cache.verifier.alignment import Alignment
 from groundwire.lake.cache.verifier.english_synonyms import COUNTRY_OF
 from groundwire.lake.cache.verifier.english_words import NARROWING, SOFT_QUANTITIES
@@ -14,29 +16,37 @@ from groundwire.lake.cache.verifier.reading import Item, Reading
 _OPEN = frozenset(("what", "how", "why", "howto"))
 _FEWEST_IN_COMMON = 2
 _MOST_EXTRA = 2
+# Korean questions: the things in common that a word more needs beside it, in a choice or a question of manner, and in others.
+_FEWEST_IN_COMMON_KOREAN = 3
+_FEWEST_IN_COMMON_KOREAN_FACT = 4
+_FACTS = frozenset(("who", "when", "where", "howmany", "howmuch"))
 
 
 def extra_words(asked: Reading, stored: Reading, aligned: Alignment) -> frozenset[str]:
     """The surfaces of the words that only one of two open questions has and may have; empty when it may not."""
-    if asked.language != "en" or asked.frame.asks not in _OPEN or stored.frame.asks not in _OPEN:
-        return frozenset()
     left = [item for item in aligned.only_asked if item.kind != "light"]
     right = [item for item in aligned.only_stored if item.kind != "light"]
     extra = left or right
-    if (left and right) or not 0 < len(extra) <= _MOST_EXTRA or len(aligned.pairs) < _FEWEST_IN_COMMON:
+    if (left and right) or not 0 < len(extra) <= _MOST_EXTRA:
         return frozenset()
     whole = asked if left else stored
-    if all(_ordinary(item, whole) for item in extra):
-        return frozenset(item.surface for item in extra)
-    return frozenset()
+    if asked.language == "ko":
+        allowed = _in_common(asked, aligned) >= _fewest(asked, stored) + len(extra) - 1
+        allowed = allowed and all(_ordinary_korean(item, whole) for item in extra)
+    else:
+        allowed = asked.language == "en" and {asked.frame.asks, stored.frame.asks} <= _OPEN
+        allowed = allowed and len(aligned.pairs) >= _FEWEST_IN_COMMON and all(_ordinary(item, whole) for item in extra)
+    return frozenset(item.surface for item in extra) if allowed else frozenset()
 
 
 def _ordinary(item: Item, reading: Reading) -> bool:
+    at = reading.items.index(item)
+    if at == 0 and reading.frame.asks == "how":
+        return False  # how often, how long: the word is the question
     if item.kind == "quantity":
         return item.surface in SOFT_QUANTITIES
     if item.kind != "word" or item.marker in JOINTS or item.marker in MUST_STAND or not item.surface.isascii():
         return False
-    at = reading.items.index(item)
     after = reading.items[at + 1] if at + 1 < len(reading.items) else None
     if after is not None and (after.marker in JOINTS or after.kind == "number"):
         return False
@@ -44,6 +54,30 @@ def _ordinary(item: Item, reading: Reading) -> bool:
         return False
     if any(key in PLACES or key in COUNTRY_OF or key in NARROWING for key in item.keys):
         return False
-    return not item.surface.endswith(("er", "est", "less", "free")) and not any(
-        letter.isdigit() for letter in item.surface
-    )
+    ending = item.surface.endswith(("er", "est", "less", "free"))
+    return not ending and not any(letter.isdigit() for letter in item.surface)
+
+
+def _in_common(asked: Reading, aligned: Alignment) -> int:
+    return sum(asked.items[at].kind != "light" for at, _ in aligned.pairs)
+
+
+def _fewest(asked: Reading, stored: Reading) -> int:
+    if asked.symmetric or stored.symmetric:
+        return _FEWEST_IN_COMMON_KOREAN
+    asks = set(f"{asked.frame.asks}+{stored.frame.asks}".split("+"))
+    return _FEWEST_IN_COMMON_KOREAN_FACT if asks & _FACTS else _FEWEST_IN_COMMON_KOREAN
+
+
+def _ordinary_korean(item: Item, reading: Reading) -> bool:
+    """Not a direction, not one of two joined things, not a word that narrows; a verb only before what it describes."""
+    if item.kind != "word" or item.marker in ("and", "or", "than", "except", "from", "to", "of"):
+        return False
+    if (
+        any(key in korean_words.NARROWING for key in item.keys)
+        or not item.surface[:1].isalpha()
+        or item.surface.isascii()
+    ):
+        return False
+    verbs = [other for other in reading.items if other.marker == "verb"]
+    return item.marker != "verb" or len(verbs) > 1 or item is not reading.items[-1]

@@ -13,6 +13,7 @@ _TOKEN = re.compile(
       [a-z]\+\+                                   # c++
     | \b[acfj]\#(?!\w)                            # c#, f#
     | (?<!\w)\.net\b
+    | (?<!\S)[&*@]\w+                             # &str, *ptr, @decorator
     | \w+@[\w.-]+\w                               # an address
     | (?:[a-z]\.){2,}(?:[a-z]\b)?                 # d.c.  u.s.a
     | (?<![\w.])(?!v\d)[a-z]{1,2}\d{1,2}[a-z]{0,2}(?!\w)   # k8s, s3, b2b, q3

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from groundwire.lake.cache.verifier import alignment, frames, korean_order, order, soft, tokens
 from groundwire.lake.cache.verifier.english import read as read_english
 from groundwire.lake.cache.verifier.english_inflection import is_past
-from groundwire.lake.cache.verifier.english_words import BOTH_VOICES, MANNER, UNDERLINING
+from groundwire.lake.cache.verifier.english_words import BOTH_VOICES, MANNER, TIMELESS_VERBS, UNDERLINING
 from groundwire.lake.cache.verifier.korean import read as read_korean
 from groundwire.lake.cache.verifier.reading import Item, Reading
 from groundwire.lake.cache.verifier.script import language_of
@@ -58,6 +58,7 @@ def _compare(asked: Reading, stored: Reading) -> Verdict:
     checks.append(_check_light(aligned, asked.language))
     checks.append(Check("question", question.same, question.detail))
     checks.append(_check_voice(asked, stored))
+    checks.append(_check_title(asked, stored))
     if asked.language == "ko":
         moved = korean_order.compare(
             asked.items, stored.items, aligned.pairs, choice=asked.symmetric or stored.symmetric
@@ -124,6 +125,15 @@ def _check_light(aligned: alignment.Alignment, language: str) -> Check:
     if left and right:
         return Check("light words", False, f"{' '.join(left)} against {' '.join(right)}")
     return Check("light words", True, "none, or on one side only")
+
+
+def _check_title(asked: Reading, stored: Reading) -> Check:
+    """Who made it: in the title of a work a plural counts (Alien, Aliens)."""
+    if asked.frame.asks != "who" or not asked.items or not set(asked.items[0].keys) & TIMELESS_VERBS:
+        return Check("title", True, "no work is asked about")
+    left, right = ({item.surface for item in reading.items[1:]} for reading in (asked, stored))
+    plural = sorted(word for word in left ^ right if word.endswith("s") and word[:-1] in left | right)
+    return Check("title", not plural, f"{' '.join(plural)} in the plural on one side only" if plural else "same")
 
 
 def _is_active(verb: str, reading: Reading) -> bool:
