@@ -4,7 +4,8 @@ import ctypes
 import sys
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
-_THRESHOLD_BYTES = 128 * 1024
+# Well above what is taken and given back for every batch of records: each such block would be mapped and unmapped anew.
+_THRESHOLD_BYTES = 512 * 1024
 
 
 def give_memory_back() -> None:

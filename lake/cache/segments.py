@@ -103,6 +103,7 @@ class Segments:
         if not (
             state.commits >= _COMPACT_AT_COMMITS or deleted_much or (sealed and (state.commits > 1 or wants_index))
         ):
+            self._clear_versions(name, state)
             return
         self._drop_old_positions(name)
         table = self._store.table(name)

@@ -28,9 +28,6 @@ class Store:
         self._tables: dict[str, Any] = {}
         self._lock = threading.Lock()
 
-    def exists(self) -> bool:
-        return self.path.is_dir()
-
     def table_names(self) -> list[str]:
         """Tables by their folders, in the order of their names."""
         try:

@@ -132,7 +132,7 @@ class ViewInSmallSegmentsIsADict(ViewIsADict):
         super().teardown()
 
 
-profile = settings(max_examples=12, stateful_step_count=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+profile = settings(max_examples=8, stateful_step_count=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TestView = ViewIsADict.TestCase
 TestView.settings = profile
 TestViewInSmallSegments = ViewInSmallSegmentsIsADict.TestCase
