@@ -37,6 +37,11 @@ class KafkaSettings(_Group):
         ge=1,
         description="None: 5 on the embedded broker, which waits half of it when a fetch finds nothing; else 500.",
     )
+    compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = Field(
+        default="none",
+        description="Of what we publish. none: any client can read the replies, also one without codecs, and a fifth of the "
+        "frontline's time is spared; a broker can compress by itself (topic setting compression.type).",
+    )
     rebalance_timeout_s: Seconds = Field(
         default=6.0, description="How long a rebalance waits for members; the first join waits for it too."
     )
@@ -234,8 +239,8 @@ class FetchSettings(_Group):
 class WindowSettings(_Group):
     """Requests in work at once, for each worker of a role."""
 
-    normalize: int = Field(default=64, ge=1)
-    lookup: int = Field(default=64, ge=1)
+    normalize: int = Field(default=256, ge=1)
+    lookup: int = Field(default=256, ge=1)
     fetch: int = Field(default=512, ge=1)
     unify: int = Field(default=32, ge=1)
 

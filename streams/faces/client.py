@@ -23,6 +23,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import REQUESTS
 from groundwire.streams.runtime.configuration import ConfigurationError
 from groundwire.streams.runtime.connection import connection_kwargs
+from groundwire.streams.runtime.reseat import reseat
 from groundwire.streams.runtime.topics_admin import BrokerUnreachable, cluster_facts
 
 _CORRELATION = CORRELATION["groundwire"]
@@ -172,6 +173,8 @@ class GroundwireClient:
             for records in batches.values():
                 for record in records:
                     self._deliver(record.headers, record.value)
+            if not batches:
+                await reseat(consumer)
 
     def _deliver(self, headers: list[tuple[str, bytes]], value: bytes | None) -> None:
         correlation = next((content for name, content in headers if name == _CORRELATION), None)

@@ -56,7 +56,6 @@ class CarryOver:
             acks="all",
             max_request_size=MAX_REQUEST_BYTES,
             max_batch_size=MAX_BATCH_BYTES,
-            compression_type="lz4",
         )
         await producer.start()
         try:

@@ -219,12 +219,13 @@ class Publisher:
         self._absent[topic] = time.monotonic() + ABSENT_FOR_S
 
     async def _connect(self) -> AIOKafkaProducer:
+        compression = self._settings.kafka.compression
         producer = AIOKafkaProducer(
             **connection_kwargs(self._settings),
             client_id=self._client_id,
             acks="all",
             enable_idempotence=self._idempotent,
-            compression_type="lz4",
+            compression_type=None if compression == "none" else compression,
             linger_ms=0,
             max_batch_size=MAX_BATCH_BYTES,
             max_request_size=MAX_REQUEST_BYTES,

@@ -16,7 +16,7 @@ from groundwire.streams.faces.session import Session
 from groundwire.streams.runtime.configuration import load_settings
 from groundwire.streams.runtime.logs import configure_logging
 from groundwire.streams.runtime.runfile import AlreadyRunning, HomeUnwritable, RunFile
-from groundwire.streams.runtime.worker import run_role
+from groundwire.streams.runtime.worker import run_and_exit
 
 if TYPE_CHECKING:
     from groundwire.streams.runtime.supervisor import Supervisor
@@ -99,6 +99,4 @@ def worker(
     session: Session = context.obj
     settings = session.settings(brokers=brokers)
     configure_logging(settings.log)
-    code = run_role(role, settings, session.environment({"home": settings.home}))
-    if code:
-        raise typer.Exit(code)
+    run_and_exit(role, settings, session.environment({"home": settings.home}))
