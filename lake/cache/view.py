@@ -37,6 +37,8 @@ log = structlog.get_logger(__name__)
 
 # Fewer rows than this are searched faster in place (0.2 ms) than handed to a thread.
 _SEARCH_INLINE_ROWS = 4096
+# A disk that hangs must not hold a request up: its answer is fetched anew.
+_READ_TIMEOUT_S = 1.0
 # A facet where so many near rows are dead is about to be tidied by the writer.
 _MOST_ASKED = 2_000
 _SAY_AGAIN_S = 30.0
@@ -48,6 +50,20 @@ class Neighbour:
 
     entry: CacheEntry
     similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderStats:
+    """What a reader holds in memory, for metrics. `failure` says why the view can't be read, or is None."""
+
+    entries: int
+    answers: int
+    answer_bytes: int
+    vectors: int
+    vector_bytes: int
+    index_bytes: int
+    older_indexed: bool
+    failure: str | None
 
 
 class CacheReader:
@@ -90,12 +106,25 @@ class CacheReader:
         async with self._looking:
             try:
                 changes = await self._on_thread(self._follower.look)
-            except (OSError, ViewDamaged) as error:
+            except Exception as error:  # whatever half a file makes a reader stumble over: the next look starts anew
                 self._failed(error)
                 return
             self.failure = None
             if changes is not None:
                 self._take(changes)
+
+    def stats(self) -> ReaderStats:
+        """What is held now. Cheap."""
+        return ReaderStats(
+            entries=len(self._index),
+            answers=len(self._answers),
+            answer_bytes=self._answers.bytes,
+            vectors=len(self._vectors),
+            vector_bytes=self._vectors.bytes,
+            index_bytes=self._index.bytes,
+            older_indexed=self._coverage.indexed,
+            failure=self.failure,
+        )
 
     async def exact(self, cache_key: str, now_ms: int, *, stale_s: int = 0) -> CacheEntry | None:
         """The entry of a key, if it lives (or ended at most `stale_s` ago). The entry carries no embedding."""
@@ -226,7 +255,11 @@ class CacheReader:
 
     async def _load(self, seq: int) -> str | None:
         try:
-            body = await self._read_body(seq)
+            async with asyncio.timeout(_READ_TIMEOUT_S):
+                body = await self._read_body(seq)
+        except TimeoutError:
+            self._failed(TimeoutError(f"{self._store.path}: reading an answer took longer than {_READ_TIMEOUT_S:g} s"))
+            return None
         except (OSError, ViewDamaged) as error:
             self._failed(error)
             return None

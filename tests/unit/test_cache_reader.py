@@ -286,6 +286,52 @@ async def test_an_answer_whose_file_is_gone_is_a_miss(tmp_path: Path) -> None:
     await reader.stop()
 
 
+async def test_a_disk_that_hangs_holds_no_request_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    reader = await reading(settings)
+
+    async def hanging(_: int) -> None:
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr(view, "_READ_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(reader, "_read_body", hanging)
+    assert await reader.exact("a", NOW_MS) is None
+    assert "longer than" in (reader.stats().failure or "")
+    await reader.stop()
+    writer.close()
+
+
+async def test_a_reader_survives_whatever_a_look_stumbles_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    reader = await reading(settings)
+    with monkeypatch.context() as patch:
+        patch.setattr(reader._follower, "look", lambda: {}["no such column"])
+        await eventually(lambda: reader.failure)
+    writer.apply(batch(put("a")))
+    await eventually(lambda: reader.exact("a", NOW_MS))
+    assert reader.failure is None
+    await reader.stop()
+    writer.close()
+
+
+async def test_what_is_in_memory_can_be_asked_for(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    reader = await reading(settings)
+    writer = opened(settings)
+    writer.apply(batch(put("a"), put("b", semantic=False)))
+    for key in "ab":
+        await eventually(lambda key=key: reader.exact(key, NOW_MS))
+    stats = reader.stats()
+    assert (stats.entries, stats.answers, stats.vectors) == (2, 2, 1)
+    assert min(stats.answer_bytes, stats.vector_bytes, stats.index_bytes) > 0
+    assert not stats.older_indexed
+    await reader.stop()
+    writer.close()
+
+
 async def test_an_answer_from_a_newer_version_is_a_miss(tmp_path: Path) -> None:
     settings = settings_in(tmp_path)
     writer = opened(settings)
