@@ -254,15 +254,11 @@ async def test_a_view_that_cannot_be_read_is_misses_said_once_and_recovers(
         raise OSError(5, "the disk is gone")
 
     with capture_logs() as logs, monkeypatch.context() as patch:
-        patch.setattr(Store, "read", broken)
-        patch.setattr(Store, "tail", broken)
-        patch.setattr(Store, "asynchronous", broken)
-        assert await reader.exact("a", NOW_MS) is None
-        writer._store.add(  # a change that the reader has to look at
-            writer._store.segments()[0], writer._store.table(writer._store.segments()[0]).head(0)
-        )
-        await eventually(lambda: reader.failure)
-        await asyncio.sleep(0.05)
+        for method in ("read", "tail", "latest", "asynchronous"):
+            patch.setattr(Store, method, broken)
+        for _ in range(3):
+            assert await reader.exact("a", NOW_MS) is None
+            await reader.refresh()
         assert len([line for line in logs if line["log_level"] == "warning"]) == 1
         assert "the disk is gone" in (reader.failure or "")
     await eventually(lambda: reader.failure is None)
