@@ -100,9 +100,8 @@ class Segments:
             return
         wants_index = not state.indexed and state.rows >= _INDEX_ROWS
         deleted_much = state.deleted > _COMPACT_AT_DELETED * max(state.rows, 1)
-        if not (
-            state.commits >= _COMPACT_AT_COMMITS or deleted_much or (sealed and (state.commits > 1 or wants_index))
-        ):
+        many_files = state.commits > (1 if sealed else _COMPACT_AT_COMMITS)
+        if not (many_files or deleted_much or wants_index):
             self._clear_versions(name, state)
             return
         self._drop_old_positions(name)
