@@ -113,7 +113,8 @@ class Follower:
 
     def _look(self) -> Changes | None:
         # A segment that is just being made has no version yet.
-        segments = [name for name in self._store.segments() if self._store.versions(name)]
+        known = set(self._segments)
+        segments = [name for name in self._store.segments() if name in known or self._store.versions(name)]
         if not segments:
             held, self._holds_something, self._segments = self._holds_something, False, []
             return Changes(index=KeyIndex(), reset=True, coverage=Coverage()) if held else None

@@ -48,11 +48,13 @@ class Store:
 
     def table(self, name: str) -> Any:
         """An open table. Raises ViewDamaged when it is not there or can't be read, OSError."""
-        with self._lock:
+        found = self._tables.get(name)
+        if found is not None:  # without the lock: the event loop must not wait for a thread that opens another table
+            return found
+        with self._lock, store_errors(self.folder(name)):
             found = self._tables.get(name)
             if found is None:
-                with store_errors(self.folder(name)):
-                    found = self._tables[name] = self._connect().open_table(name)
+                found = self._tables[name] = self._connect().open_table(name)
             return found
 
     def is_open(self, name: str) -> bool:
