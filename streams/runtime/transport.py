@@ -13,7 +13,8 @@ Faust lets an app bring its own transport, and a transport its own consumer and 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,11 +113,28 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
             return
         generation = self.app.consumer_generation_id
         found = await self._getmany(active, timeout)
+        given: Counter[TP] = Counter()
         for tp, record in self.scheduler.iterate(found):
-            # What was fetched before a rebalance is fetched again after it.
             if not self.flow_active or self.app.consumer_generation_id != generation:
+                self._give_back({tp: records[given[tp] :] for tp, records in found.items()})
                 return
+            given[tp] += 1
             yield tp, self._to_message(tp, record)
+
+    def _give_back(self, left: Mapping[TP, Sequence[Any]]) -> None:
+        """What was fetched under another assignment is fetched again.
+
+        The fetch may have begun before a rebalance and been answered after it, from the committed positions that the
+        rebalance went back to: then the position has moved past records that nobody has seen, and has to go back.
+        """
+        for tp, records in left.items():
+            partition = TopicPartition(*tp)
+            if not records or partition not in self._kafka.assignment():
+                continue
+            state = self._kafka._subscription.subscription.assignment.state_value(partition)
+            # Without a position it is read from the committed one; one further back is on its way here already.
+            if state is not None and state.has_valid_position and state.position > records[0].offset:
+                self._kafka.seek(partition, records[0].offset)
 
     async def _getmany(self, active_partitions: set[TP], timeout: float) -> Mapping[TP, list[Any]]:
         wanted = [TopicPartition(*tp) for tp in active_partitions]

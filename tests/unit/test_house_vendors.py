@@ -22,7 +22,7 @@ ALSO_CALLED = (
 # Short names are words, or parts of words; one of them is in every second sentence, but as a provider's name in quotes.
 SHORT = {"you": r"[\"'`]you[\"'`]", "exa": r"\bexa(?![a-z])", "jina": r"\bjina"}
 # What people type, not whom we ask.
-WORDS_OF_QUESTIONS = ("lake/cache/verifier/english_words.py",)
+WORDS_OF_QUESTIONS = ("lake/cache/verifier/english_words.py", "lake/cache/verifier/english.py")
 
 
 def names() -> re.Pattern[str]:
