@@ -23,8 +23,9 @@ from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import REQUESTS
 from groundwire.streams.runtime.configuration import ConfigurationError
 from groundwire.streams.runtime.connection import connection_kwargs
+from groundwire.streams.runtime.reachability import BrokerUnreachable, reasons_kept, unreachable
 from groundwire.streams.runtime.reseat import reseat
-from groundwire.streams.runtime.topics_admin import BrokerUnreachable, cluster_facts
+from groundwire.streams.runtime.topics_admin import cluster_facts
 
 _CORRELATION = CORRELATION["groundwire"]
 
@@ -79,8 +80,12 @@ class GroundwireClient:
             **self._connection, auto_offset_reset="earliest", enable_auto_commit=False, fetch_max_wait_ms=20
         )
         try:
-            await self._producer.start()
-            await self._consumer.start()
+            with reasons_kept() as reasons:
+                try:
+                    await self._producer.start()
+                    await self._consumer.start()
+                except KafkaConnectionError:
+                    raise unreachable(self._settings, reasons) from None
             self._partition = random.randrange(await self._reply_partitions())
             assigned = TopicPartition(self._reply_topic, self._partition)
             self._consumer.assign([assigned])
@@ -89,11 +94,6 @@ class GroundwireClient:
         except BrokerUnreachable as error:
             await self.stop()
             raise ClientError(str(error)) from None
-        except KafkaConnectionError:
-            await self.stop()
-            raise ClientError(
-                f"no Kafka broker answers at {self._brokers}: is it running, and is the address right?"
-            ) from None
         except KafkaError as error:
             await self.stop()
             raise ClientError(f"the broker at {self._brokers} refuses us: {type(error).__name__}: {error}") from None

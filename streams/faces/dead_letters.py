@@ -2,15 +2,13 @@
 
 import base64
 
-from aiokafka import AIOKafkaProducer
-
 from groundwire.schemas.dead_letter import DeadLetter
 from groundwire.schemas.record import RecordError
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import DEAD_LETTERS
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.log_reader import read_topic
-from groundwire.streams.runtime.connection import connection_kwargs
+from groundwire.streams.faces.producing import producing
 
 
 async def read_dead_letters(settings: Settings) -> list[DeadLetter]:
@@ -29,7 +27,7 @@ async def replay_letters(settings: Settings, letters: list[DeadLetter], *, repla
     """Publish the letters' records again to the topics they came from; returns how many.
 
     `replacement` is sent instead of the kept value: the mended record. Raises CommandError for a letter whose value was kept
-    only in part, since half a record must not be sent as if it were whole.
+    only in part, since half a record must not be sent as if it were whole; BrokerUnreachable.
     """
     for letter in letters:
         if letter.truncated and replacement is None:
@@ -37,9 +35,7 @@ async def replay_letters(settings: Settings, letters: list[DeadLetter], *, repla
                 f"{letter.dead_letter_id}: only the first part of {letter.value_bytes:,} bytes was kept; "
                 "give the mended record with --value FILE"
             )
-    producer = AIOKafkaProducer(**connection_kwargs(settings), acks="all", max_request_size=16 * 1024 * 1024)
-    await producer.start()
-    try:
+    async with producing(settings, max_request_size=16 * 1024 * 1024) as producer:
         for letter in letters:
             value = replacement if replacement is not None else _bytes(letter.value_base64)
             key = _bytes(letter.key_base64)
@@ -49,8 +45,6 @@ async def replay_letters(settings: Settings, letters: list[DeadLetter], *, repla
                 key=b"" if key is None and value is None else key,  # the client sends no record without both
                 headers=[(name, base64.b64decode(content)) for name, content in letter.headers],
             )
-    finally:
-        await producer.stop()
     return len(letters)
 
 

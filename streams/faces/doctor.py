@@ -18,6 +18,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.session import Session, connected
 from groundwire.streams.runtime.broker import BrokerUnavailable, find_binary
+from groundwire.streams.runtime.runfile import is_starting
 from groundwire.streams.runtime.topics_admin import BrokerUnreachable, check_topics
 
 LOW_DISK_BYTES = 1024**3
@@ -73,8 +74,10 @@ async def _python() -> list[Check]:
 
 async def _broker_and_topics(settings: Settings) -> list[Check]:
     try:
-        there = connected(settings)
-    except CommandError:
+        there = connected(settings, patience_s=0)
+    except CommandError as nothing:
+        if is_starting(settings.home):
+            return [Check(name="broker", ok=False, message=str(nothing), advice="look again when it says it is ready")]
         try:
             binary = find_binary()
         except BrokerUnavailable as error:

@@ -5,6 +5,9 @@ programs. The tool connects at its first use, so that a host can start it before
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
 from mcp.server import MCPServer
@@ -56,7 +59,7 @@ class _Connection:
 
     async def client(self) -> GroundwireClient:
         async with self._lock:
-            settings = connected(self._settings)
+            settings = await asyncio.to_thread(connected, self._settings)
             if self._client is not None and settings.brokers != self._brokers:
                 await self._client.stop()
                 self._client = None
@@ -66,11 +69,31 @@ class _Connection:
                 self._client, self._brokers = client, settings.brokers
             return self._client
 
+    async def close(self) -> None:
+        async with self._lock:
+            if self._client is not None:
+                await self._client.stop()
+                self._client = None
+
 
 def build_server(settings: Settings) -> MCPServer:
     """The server with its one tool. Run it with `.run("stdio")` or `.run("streamable-http", ...)`."""
-    server = MCPServer("groundwire", title="Groundwire web search", instructions=INSTRUCTIONS)
     connection = _Connection(settings)
+
+    @asynccontextmanager
+    async def connected_while_serving(_server: MCPServer[None]) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await connection.close()
+
+    server = MCPServer(
+        "groundwire",
+        title="Groundwire web search",
+        instructions=INSTRUCTIONS,
+        version=version("groundwire"),
+        lifespan=connected_while_serving,
+    )
 
     @server.tool(
         title="Web search",

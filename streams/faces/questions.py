@@ -22,7 +22,9 @@ def read_questions(file: Path, column: str | None = None, limit: int | None = No
     try:
         raw = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         text = raw.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
+    except OSError as error:
+        raise CommandError(f"{file}: can't be read: {error.strerror or error}") from None
+    except (UnicodeDecodeError, EOFError, zlib.error) as error:
         raise CommandError(f"{file}: can't be read: {error}") from None
     suffix = (Path(file.stem).suffix if file.suffix == ".gz" else file.suffix).lower()
     if suffix in (".csv", ".tsv"):

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from groundwire.schemas.reply import SearchReply
 from groundwire.streams.faces.client import ClientError, GroundwireClient
 
+# Pass, questions done, questions in all; once with 0 when a pass begins.
 Progress = Callable[[int, int, int], None]
 
 
@@ -85,6 +86,7 @@ async def replay(
     hits: list[SemanticHit] = []
     for number in range(1, passes + 1):
         gathered = _Pass(number)
+        progress(number, 0, len(questions))
         started = time.perf_counter()
         window = asyncio.Semaphore(concurrency)
 

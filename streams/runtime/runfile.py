@@ -13,7 +13,11 @@ from filelock import FileLock, Timeout
 
 RUN_FOLDER = "run"
 FILE_NAME = "up.json"
+HOLDER_NAME = "up.holder.json"
 LOCK_NAME = "up.lock"
+
+# Less room than this is none: the roles would come up only to say so one after the other.
+PROBE_BYTES = 64 * 1024
 
 # Process ids are used again: a process that began this much later is another one.
 SAME_START_S = 2.0
@@ -50,9 +54,7 @@ class RunFile:
     def write(self, home: Path) -> None:
         """Whole or not at all: a reader never sees half of it."""
         path = home / RUN_FOLDER / FILE_NAME
-        staged = path.with_suffix(f".{os.getpid()}.tmp")
-        staged.write_text(json.dumps(asdict(self), indent=2))
-        staged.replace(path)
+        _write_whole(path, json.dumps(asdict(self), indent=2))
 
     @classmethod
     def of_this_process(cls, brokers: str, *, embedded: bool, sandbox: str | None) -> Self:
@@ -65,6 +67,20 @@ class RunFile:
             (home / RUN_FOLDER / FILE_NAME).unlink()
 
 
+def is_starting(home: Path) -> bool:
+    """Whether an `up` holds this home and is not ready yet.
+
+    Looked up in a file: to try the lock would, for a moment, turn away the `up` that wants it.
+    """
+    if RunFile.read(home) is not None:
+        return False
+    try:
+        holder = json.loads((home / RUN_FOLDER / HOLDER_NAME).read_text())
+        return is_alive(int(holder["pid"]), float(holder["started_at"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+
+
 @contextlib.contextmanager
 def sole_occupant(home: Path) -> Iterator[None]:
     """Hold the home's lock while the block runs; the kernel gives it back however the process ends.
@@ -75,8 +91,10 @@ def sole_occupant(home: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".probe.{os.getpid()}"
-        probe.write_text("")
-        probe.unlink()
+        try:
+            probe.write_bytes(bytes(PROBE_BYTES))  # an empty file has room on a full disk
+        finally:
+            probe.unlink(missing_ok=True)
         lock = FileLock(folder / LOCK_NAME)
         lock.acquire(timeout=0)
     except Timeout:
@@ -90,10 +108,21 @@ def sole_occupant(home: Path) -> Iterator[None]:
         raise HomeUnwritable(
             f"the state folder {home} can't be written: {error.strerror or error}. Give another one: --home or GROUNDWIRE_HOME"
         ) from None
+    holder = folder / HOLDER_NAME
     try:
+        with contextlib.suppress(OSError):  # it only lets commands say more; a full disk is told of by what needs it
+            _write_whole(holder, json.dumps({"pid": os.getpid(), "started_at": psutil.Process().create_time()}))
         yield
     finally:
+        with contextlib.suppress(OSError):
+            holder.unlink()
         lock.release()
+
+
+def _write_whole(path: Path, text: str) -> None:
+    staged = path.with_suffix(f".{os.getpid()}.tmp")
+    staged.write_text(text)
+    staged.replace(path)
 
 
 def is_alive(pid: int, started_at: float) -> bool:

@@ -1,5 +1,6 @@
 """One `up` on a state folder, found by its run file; a file that a killed one left behind fools nobody."""
 
+import errno
 import json
 import multiprocessing
 import os
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire.streams.runtime.runfile import AlreadyRunning, HomeUnwritable, RunFile, sole_occupant
+from groundwire.streams.runtime.runfile import AlreadyRunning, HomeUnwritable, RunFile, is_starting, sole_occupant
 
 
 def test_what_runs_is_found_with_its_broker_and_sandbox(tmp_path: Path) -> None:
@@ -81,3 +82,33 @@ def test_a_folder_that_can_not_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HomeUnwritable, match=str(tmp_path / "file")), sole_occupant(tmp_path / "file"):
         pass
+
+
+def test_one_that_holds_the_folder_and_is_not_ready_is_seen_to_be_starting(tmp_path: Path) -> None:
+    assert not is_starting(tmp_path)
+    with sole_occupant(tmp_path):
+        assert is_starting(tmp_path)
+        RunFile.of_this_process("127.0.0.1:9", embedded=True, sandbox=None).write(tmp_path)
+        assert not is_starting(tmp_path)
+        RunFile.remove(tmp_path)
+    assert not is_starting(tmp_path)
+
+
+@pytest.mark.parametrize("left_behind", ["", "[]", '{"pid": 4194303, "started_at": 1.0}', '{"pid": "x"}'])
+def test_what_a_killed_one_left_behind_is_not_starting(left_behind: str, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "up.holder.json").write_text(left_behind)
+    assert not is_starting(tmp_path)
+
+
+def test_a_full_disk_is_told_of_before_anything_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, data: bytes) -> int:
+        path.touch()
+        if data:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return 0
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(HomeUnwritable, match=r"No space left on device.*GROUNDWIRE_HOME"), sole_occupant(tmp_path):
+        pass
+    assert list((tmp_path / "run").iterdir()) == []

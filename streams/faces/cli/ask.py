@@ -8,7 +8,7 @@ import typer
 from groundwire.schemas.reply import SearchReply
 from groundwire.schemas.settings import Settings
 from groundwire.streams.faces.cli.show_reply import show_reply
-from groundwire.streams.faces.cli.terminal import out, print_json
+from groundwire.streams.faces.cli.terminal import out, print_json, waiting
 from groundwire.streams.faces.client import GroundwireClient
 from groundwire.streams.faces.session import Session, connected
 
@@ -58,7 +58,7 @@ def search(
         "timeout_s": timeout,
     }
     request = {name: value for name, value in wanted.items() if value is not None}
-    reply = asyncio.run(_ask(connected(session.settings()), request))
+    reply = asyncio.run(_ask(connected(session.settings(), on_wait=waiting), request))
     if as_json:
         print_json(reply)
     else:

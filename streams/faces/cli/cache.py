@@ -12,7 +12,7 @@ import typer
 from groundwire.schemas.cache_write import CacheEntry, Purge
 from groundwire.schemas.settings import Settings
 from groundwire.streams.faces.cli import judge
-from groundwire.streams.faces.cli.terminal import age, err, money, out, plain, print_json
+from groundwire.streams.faces.cli.terminal import age, err, money, out, plain, print_json, waiting
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.purge import now_ms, publish_purge
 from groundwire.streams.faces.session import Session, connected
@@ -114,7 +114,7 @@ def purge(
     if everything == any(one is not None for one in chosen):
         raise CommandError("say what to forget: --query, --provider, --domain, --tenant, --before, or --all alone")
     session: Session = context.obj
-    settings = connected(session.settings())
+    settings = connected(session.settings(), on_wait=waiting)
     wanted = Purge(
         query=normalize_query(query) if query is not None else None,
         provider=provider,

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.table import Table
 
 from groundwire.schemas.dead_letter import DeadLetter
-from groundwire.streams.faces.cli.terminal import err, out, plain, print_json
+from groundwire.streams.faces.cli.terminal import err, out, plain, print_json, waiting
 from groundwire.streams.faces.dead_letters import read_dead_letters, replay_letters
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.session import Session, connected
+
+SHOWN_BYTES = 4000
 
 app = typer.Typer(no_args_is_help=True, help="Records nobody could read: list, show, replay.")
 
@@ -33,13 +36,13 @@ def list_letters(
     if not letters:
         out.print("no dead letters")
         return
-    table = Table()
-    for name in ("id", "refused", "stage", "reason", "message"):
-        table.add_column(name, overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("id", no_wrap=True)  # whole, to be copied into `show` and `replay`
+    table.add_column("refused", no_wrap=True)
+    table.add_column("why", overflow="fold")
     for letter in letters:
-        when = datetime.fromtimestamp(letter.refused_at_ms / 1000, UTC)
         table.add_row(
-            letter.dead_letter_id, f"{when:%Y-%m-%d %H:%M:%S}Z", letter.stage, letter.reason, plain(letter.message)
+            plain(letter.dead_letter_id), _moment(letter.refused_at_ms), f"{letter.reason}: {plain(letter.message)}"
         )
     out.print(table)
 
@@ -58,13 +61,25 @@ def show(
     if as_json:
         print_json(letter)
         return
-    for name, value in letter.model_dump(exclude={"value_base64", "key_base64", "headers", "version"}).items():
-        out.print(f"[bold]{name}[/] {plain(str(value))}")
-    for name, content in letter.headers:
-        out.print(f"[bold]header[/] {plain(name)} = {plain(repr(base64.b64decode(content)))}")
+    facts = [
+        ("reason", letter.reason + (f" ({letter.field})" if letter.field else "")),
+        ("message", letter.message),
+        ("record", f"{letter.topic}, partition {letter.partition}, offset {letter.offset}"),
+        ("sent", _moment(letter.timestamp_ms)),
+        ("refused", f"{_moment(letter.refused_at_ms)} by {letter.stage}"),
+        *((f"header {name}", repr(base64.b64decode(content))) for name, content in letter.headers),
+    ]
+    for name, value in facts:
+        out.print(f"[bold]{plain(name)}[/]  {plain(value)}", soft_wrap=True)
     if letter.value_base64 is not None:
-        out.print("[bold]value[/]" + (" [yellow](the beginning of it)[/]" if letter.truncated else ""))
-        out.print(plain(base64.b64decode(letter.value_base64).decode("utf-8", "backslashreplace")[:4000]))
+        kept = base64.b64decode(letter.value_base64)
+        shown = kept[:SHOWN_BYTES]
+        whole = len(shown) == letter.value_bytes
+        part = "" if whole else f" [yellow](the first {len(shown):,} of {letter.value_bytes:,} bytes)[/]"
+        out.print(f"[bold]value[/]{part}")
+        out.print(plain(shown.decode("utf-8", "backslashreplace")), soft_wrap=True)
+    else:
+        out.print("[bold]value[/]  none: a tombstone")
 
 
 @app.command()
@@ -91,17 +106,25 @@ def replay(
     except OSError as error:
         raise CommandError(f"{value}: {error.strerror}") from None
     session: Session = context.obj
-    sent = asyncio.run(replay_letters(connected(session.settings()), chosen, replacement=replacement))
+    sent = asyncio.run(replay_letters(connected(session.settings(), on_wait=waiting), chosen, replacement=replacement))
     err.print(f"{sent} sent again")
 
 
 def _read(context: typer.Context) -> list[DeadLetter]:
     session: Session = context.obj
-    return asyncio.run(read_dead_letters(connected(session.settings())))
+    return asyncio.run(read_dead_letters(connected(session.settings(), on_wait=waiting)))
 
 
 def _one(letters: list[DeadLetter], letter_id: str) -> DeadLetter:
     for letter in letters:
         if letter.dead_letter_id == letter_id:
             return letter
-    raise CommandError(f"no dead letter {letter_id}; `groundwire dead-letters list` shows the {len(letters)} there are")
+    there = f"`groundwire dead-letters list` shows the {len(letters):,} there are" if letters else "there are none"
+    raise CommandError(f"no dead letter {letter_id}; {there}")
+
+
+def _moment(ms: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S}Z"
+    except (ValueError, OverflowError, OSError):
+        return f"{ms:,} ms"  # the sender's clock says so, and no calendar has it

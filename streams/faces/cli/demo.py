@@ -9,6 +9,7 @@ import typer
 from groundwire.streams.faces.background import start_up, stop
 from groundwire.streams.faces.cli.terminal import out, plain
 from groundwire.streams.faces.errors import CommandError
+from groundwire.streams.faces.program import program
 from groundwire.streams.faces.session import Session
 from groundwire.streams.runtime.runfile import RunFile
 
@@ -38,9 +39,9 @@ def demo(context: typer.Context) -> None:
         ) from None
     started = time.monotonic()
     out.print(
-        "[bold]Groundwire[/] puts one gateway between your agents and the web-search vendors: answers are shared and cached,\n"
-        "vendors can be swapped and may fail, and every cent is on the record. This demo runs all of it on this machine,\n"
-        "with stand-ins for the vendors (sandbox: real wire formats, a made-up little web, a price list, an invoice)."
+        "[bold]Groundwire[/] puts one gateway between your agents and the web-search vendors: answers are shared "
+        "and cached, vendors can be swapped and may fail, and every cent is on the record. This demo runs all of it on this "
+        "machine, with stand-ins for the vendors (sandbox: real wire formats, a made-up little web, a price list, an invoice)."
     )
     out.print("\n[dim]starting an embedded broker, five workers and the sandbox vendors …[/]")
     process, running = start_up(settings.home, "--sandbox", environ={"GROUNDWIRE_LAKE__FLUSH_INTERVAL_S": "0.5"})
@@ -51,14 +52,14 @@ def demo(context: typer.Context) -> None:
         stop(process)
     out.print()
     out.rule("[bold]How to go on[/]", align="left")
-    home = plain(str(settings.home))
+    home, name = plain(str(settings.home)), plain(program())
     out.print(
         f"  the Parquet    {home}/lake   (Polars: groundwire.lake.scan, DuckDB, pandas)\n"
-        f"  the report     groundwire --home {home} report   ·   --html report.html for plots\n"
-        "  keep it on     groundwire up --sandbox, then in another terminal: groundwire search why is the sky blue\n"
-        "  real vendors   set a vendor's key (groundwire providers list names the variables), then: groundwire up\n"
-        "  a real Kafka   groundwire up --brokers host:9092\n"
-        "  for agents     groundwire mcp   (one tool: web_search)",
+        f"  the report     {name} --home {home} report   ·   --html report.html for plots\n"
+        f"  keep it on     {name} up --sandbox, then in another terminal: {name} search why is the sky blue\n"
+        f"  real vendors   set a vendor's key ({name} providers list names the variables), then: {name} up\n"
+        f"  a real Kafka   {name} up --brokers host:9092\n"
+        f"  for agents     {name} mcp   (one tool: web_search)",
         soft_wrap=True,
     )
     seconds = time.monotonic() - started

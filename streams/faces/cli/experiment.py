@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from groundwire.streams.faces.cli.replay import run_replay, show_passes
-from groundwire.streams.faces.cli.terminal import out, plain, print_json
+from groundwire.streams.faces.cli.terminal import out, plain, print_json, waiting
 from groundwire.streams.faces.questions import read_questions
 from groundwire.streams.faces.session import Session, connected
 from groundwire.streams.runtime.runfile import RunFile
@@ -41,7 +41,7 @@ def warm_cache(
     from groundwire.lake.reports.experiment import warm_cache as compare  # brings Polars
 
     session: Session = context.obj
-    settings = connected(session.settings())
+    settings = connected(session.settings(), on_wait=waiting)
     questions = read_questions(file, column, limit)
     result = run_replay(settings, questions, passes=2, concurrency=concurrency)
     running = RunFile.read(settings.home)

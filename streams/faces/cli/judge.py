@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from groundwire.schemas.settings import Settings
-from groundwire.streams.faces.cli.terminal import err, out, plain, print_json
+from groundwire.streams.faces.cli.terminal import err, out, plain, print_json, waiting
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.session import Session, connected
 
@@ -164,7 +164,7 @@ def _show_fitted(fitted: "Fitted") -> None:
             f"{point.upper_bound:.2%}",
         )
     out.print(table)
-    mark = "[green]holds[/]" if fitted.certified else "[yellow]not shown[/]"
+    mark = "[green]holds[/]" if fitted.certified else "[yellow]not proven[/]"
     out.print(f"{mark}: {plain(fitted.note)}", soft_wrap=True)
 
 
@@ -185,7 +185,7 @@ def feedback(
     settings = session.settings()
     hit = find_hit(settings, request_id, tenant)
     if wrong:
-        asyncio.run(purge_hit(connected(settings), hit))
+        asyncio.run(purge_hit(connected(settings, on_wait=waiting), hit))
     kept = remember(settings, hit, same=not wrong)
     err.print(
         f"{'purged, and kept' if wrong else 'kept'} as a pair in {plain(str(kept))}; "

@@ -57,5 +57,7 @@ def verify(context: typer.Context, as_json: Json = False) -> None:
             out.print(f"[red]wrong[/] {plain(str(problem))}")
         for table, rows in found.rows.items():
             out.print(f"{table}: {rows:,} rows, {found.events[table]:,} events")
+        if not found.problems:
+            out.print(f"[green]sound[/]: {found.files:,} files read whole")
     if found.problems:
         raise typer.Exit(1)

@@ -1,5 +1,6 @@
 """The entry point: global options, the list of commands, and one way for errors to end (a message, exit code 2)."""
 
+import logging
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -84,6 +85,9 @@ app.add_typer(experiment.app, name="experiment")
 
 def main() -> int:
     """Run one command. 0 done, 1 found wanting, 2 misuse or something missing, 130 interrupted."""
+    # A command says itself what went wrong; without a handler, aiokafka's own lines would stand around it. Those that run
+    # for long set up logging of their own.
+    logging.getLogger("aiokafka").addHandler(logging.NullHandler())
     try:
         app()
     except (CommandError, ClientError, ConfigurationError, BrokerUnavailable, BrokerUnreachable) as error:

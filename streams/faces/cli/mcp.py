@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from groundwire.streams.faces.session import Session
+from groundwire.streams.runtime.logs import configure_logging
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +25,9 @@ def mcp(
     from groundwire.streams.faces.mcp import build_server
 
     session: Session = context.obj
-    server = build_server(session.settings())
+    settings = session.settings()
+    configure_logging(settings.log)  # first come: the SDK's own would paint every line over four
+    server = build_server(settings)
     if http:
         server.run("streamable-http", host="127.0.0.1", port=port)
     else:

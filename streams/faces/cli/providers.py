@@ -126,11 +126,15 @@ def check(
     else:
         for one in found:
             mark = "[green]ok   [/]" if one.ok else "[red]wrong[/]"
-            out.print(f"{mark} [bold]{one.name}[/] {one.fixtures} fixtures", soft_wrap=True)
+            out.print(f"{mark} [bold]{one.name}[/] {_fixtures(one.fixtures)}", soft_wrap=True)
             for problem in one.problems:
                 out.print(f"      {plain(str(problem))}", soft_wrap=True)
     if not all(one.ok for one in found):
         raise typer.Exit(1)
+
+
+def _fixtures(count: int) -> str:
+    return "no fixtures beside it: only the file itself was checked" if count == 0 else f"{count:,} fixtures"
 
 
 @app.command("try")

@@ -1,17 +1,18 @@
 """`groundwire replay`: a file of questions, as often as wanted."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from groundwire.schemas.settings import Settings
-from groundwire.streams.faces.cli.terminal import err, money, out, plain, print_json
+from groundwire.streams.faces.cli.terminal import err, money, out, plain, print_json, waiting
 from groundwire.streams.faces.client import GroundwireClient
 from groundwire.streams.faces.questions import read_questions
 from groundwire.streams.faces.replay import PassSummary, ReplayResult
@@ -46,7 +47,7 @@ def replay(
     questions = read_questions(file, column, limit)
     options = {"depth": depth, "providers": provider or None, "timeout_s": timeout}
     result = run_replay(
-        connected(session.settings()),
+        connected(session.settings(), on_wait=waiting),
         questions,
         passes=passes,
         concurrency=concurrency,
@@ -80,14 +81,14 @@ def run_replay(
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=err) as bar:
-        tasks: dict[int, Any] = {}
+        tasks: dict[int, tuple[TaskID, float]] = {}
 
         def progress(number: int, done: int, total: int) -> None:
             if number not in tasks:
-                tasks[number] = bar.add_task("", total=total, number=number, rate="")
-            task = tasks[number]
-            speed = bar.tasks[task].speed
-            bar.update(task, completed=done, rate=f"{speed:,.0f}/s" if speed else "")
+                tasks[number] = bar.add_task("", total=total, number=number, rate=""), time.monotonic()
+            task, began = tasks[number]
+            # Over the whole pass: the bar's own speed is that of its last few steps, which come in bursts.
+            bar.update(task, completed=done, rate=rate(done, time.monotonic() - began))
 
         async def go() -> ReplayResult:
             async with GroundwireClient(settings) as client:
@@ -102,6 +103,14 @@ def run_replay(
                 )
 
         return asyncio.run(go())
+
+
+def rate(done: int, seconds: float) -> str:
+    """Questions a second; nothing before there is something to divide."""
+    if not done or seconds <= 0:
+        return ""
+    speed = done / seconds
+    return f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.1f}/s"
 
 
 def show_passes(result: ReplayResult) -> None:

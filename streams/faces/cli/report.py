@@ -1,9 +1,11 @@
 """`groundwire report`: requests, hits, latency, cost and savings, from the lake."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
 from rich.table import Table
 
 from groundwire.streams.faces.cli.terminal import err, money, out, plain, print_json
@@ -67,11 +69,12 @@ def show_report(found: "Report") -> None:
         _show_left_out(found)
         return
     out.print(f"[bold]{found.requests:,} requests[/]  {_counts(found.status)}")
-    out.print(f"  first {found.first_request_at} · last {found.last_request_at}")
+    if found.first_request_at and found.last_request_at:
+        out.print(f"  from {_moment(found.first_request_at)} to {_moment(found.last_request_at)}")
     rates = found.hit_rates
     shares = [(kind, getattr(rates, kind)) for kind in ("exact", "semantic", "stale", "coalesced", "miss", "bypass")]
     out.print("  from  " + " · ".join(f"{kind} {share:.1%}" for kind, share in shares if share))
-    table = Table(title="latency, ms", title_justify="left")
+    table = Table(title="latency, ms", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in ("", "requests", "mean", "p50", "p95", "p99", "max"):
         table.add_column(name, justify="left" if not name else "right")
     rows: list[tuple[str, Distribution | None]] = [
@@ -104,7 +107,7 @@ def show_report(found: "Report") -> None:
 def _show_providers(found: "Report") -> None:
     if not found.providers:
         return
-    table = Table(title="providers", title_justify="left")
+    table = Table(title="providers", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in ("", "calls", "ok", "failed", "skipped", "lost", "p50 ms", "p95 ms", "cost"):
         table.add_column(name, justify="left" if not name else "right", no_wrap=True)
     for name, one in found.providers.items():
@@ -124,6 +127,10 @@ def _show_providers(found: "Report") -> None:
 def _show_left_out(found: "Report") -> None:
     for left in found.left_out:
         out.print(f"[yellow]left out[/] {plain(left.file)}: {plain(left.reason)}")
+
+
+def _moment(iso: str) -> str:
+    return f"{datetime.fromisoformat(iso).astimezone(UTC):%Y-%m-%d %H:%M:%S}Z"
 
 
 def _unknown(calls: int) -> str:

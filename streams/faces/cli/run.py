@@ -12,6 +12,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import ROLES
 from groundwire.streams.faces.cli.terminal import err, plain
 from groundwire.streams.faces.errors import CommandError
+from groundwire.streams.faces.program import program
 from groundwire.streams.faces.session import Session
 from groundwire.streams.runtime.configuration import load_settings
 from groundwire.streams.runtime.logs import configure_logging
@@ -71,11 +72,12 @@ async def _run(supervisor: "Supervisor") -> None:
 
 def _ready(running: RunFile, settings: Settings) -> None:
     broker = "the embedded broker" if running.embedded else "Kafka"
+    name = plain(program())
     err.print(
         f"Groundwire is ready: {broker} at {running.brokers}, state in {plain(str(settings.home))}\n"
         + (f"  vendors    sandbox at {running.sandbox} (invoice: /_control/invoice)\n" if running.sandbox else "")
-        + "  ask        groundwire search how does photosynthesis work\n"
-        "  look       groundwire report · groundwire doctor\n"
+        + f"  ask        {name} search how does photosynthesis work\n"
+        f"  look       {name} report · {name} doctor\n"
         "  end        Ctrl-C",
         soft_wrap=True,
     )

@@ -14,10 +14,12 @@ def show_reply(
     """Print a reply: at most `results` results, `body` characters of each."""
     console.print(f"[bold]{plain(reply.query or '(unreadable request)')}[/]")
     if reply.error is not None:
-        where = f" ({plain(reply.error.field)})" if reply.error.field else ""
+        field = reply.error.field
+        where = f" ({plain(field)})" if field and f"`{field}`" not in reply.error.message else ""
         console.print(f"  [red]{reply.error.kind}[/]{where}: {plain(reply.error.message)}")
     if reply.status == "ungrounded":
-        console.print("  [yellow]nobody answered: the context is empty, so that no agent invents a source[/]")
+        who = "nobody answered" if reply.attempts else "nothing fitting is cached, and no vendor was asked"
+        console.print(f"  [yellow]{who}: the context is empty, so that no agent invents a source[/]")
     for result in reply.results[:results]:
         date = f"  [dim]{result.published_at[:10]}[/]" if result.published_at else ""
         console.print(f"  [cyan]{result.index}[/] {plain(result.title or '(no title)')}{date}")

@@ -13,6 +13,11 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 
+def waiting(message: str) -> None:
+    """What is waited for, on stderr."""
+    err.print(f"[dim]{plain(message)}[/]", soft_wrap=True)
+
+
 def print_json(document: BaseModel | dict[str, Any] | list[Any]) -> None:
     """One JSON document on stdout."""
     if isinstance(document, BaseModel):

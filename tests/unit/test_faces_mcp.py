@@ -1,0 +1,54 @@
+"""The MCP face leaves nothing open behind it, and says which version it is."""
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from groundwire.schemas.settings import Settings
+from groundwire.streams.faces import mcp
+from groundwire.streams.faces.client import ClientError
+
+
+class SilentClient:
+    """A client that reaches its broker and gets no reply."""
+
+    made: list["SilentClient"]
+
+    def __init__(self, settings: Settings) -> None:
+        self.open = False
+        self.made.append(self)
+
+    async def start(self) -> None:
+        self.open = True
+
+    async def stop(self) -> None:
+        self.open = False
+
+    async def search(self, request: dict[str, Any]) -> None:
+        assert self.open
+        raise ClientError("no reply")
+
+
+@pytest.fixture
+def clients(monkeypatch: pytest.MonkeyPatch) -> list[SilentClient]:
+    SilentClient.made = []
+    monkeypatch.setattr(mcp, "GroundwireClient", SilentClient)
+    return SilentClient.made
+
+
+async def test_the_connection_is_closed_when_the_agent_goes(clients: list[SilentClient], tmp_path: Path) -> None:
+    async with Client(mcp.build_server(Settings(home=tmp_path, brokers="kafka:9092"))) as agent:
+        assert clients == []
+        for _ in range(2):
+            assert (await agent.call_tool("web_search", {"query": "anybody there"})).is_error
+        assert [client.open for client in clients] == [True]
+    assert [client.open for client in clients] == [False]
+
+
+async def test_an_agent_that_never_asked_ends_as_well(clients: list[SilentClient], tmp_path: Path) -> None:
+    async with Client(mcp.build_server(Settings(home=tmp_path, brokers="kafka:9092"))) as agent:
+        assert agent.server_info.version == version("groundwire")
+    assert clients == []
