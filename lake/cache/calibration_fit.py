@@ -32,7 +32,8 @@ _EXPECTED = {
 }  # fmt: skip
 _FEWEST_TO_REFIT = 30
 _PRIOR_PAIRS = 20.0
-_STEPS = 400
+_STEPS = 200
+_FLATTEST = 0.05
 _MOST_POINTS = 60
 
 
@@ -166,18 +167,14 @@ def calibrate(
     start = base or Calibration.shipped()
     judged = [_Judged(pair, verify(pair.asked, pair.stored, pair.language)) for pair in pairs]
     refitted = replace(start, curves=_moved(start, judged), made_from=made_from)
-    scored = sorted(
-        (
-            (refitted.curve_for(row.verdict).probability(row.features), row.pair.same)
-            for row in judged
-            if row.usable(start)
-        ),
-        key=lambda scored_row: -scored_row[0],
-    )
+    scored = sorted((_scored(row, refitted) for row in judged if row.usable(start)), key=lambda row: -row.probability)
     same = sum(pair.same for pair in pairs)
     points = tuple(_points(scored, same, confidence))
-    chosen, certified = _choose(points, scored, same, refitted, max_false_hit_rate, confidence)
-    curves = {group: replace(curve, threshold=chosen.threshold) for group, curve in refitted.curves.items()}
+    certified = _certified(points, max_false_hit_rate, confidence)
+    chosen = certified or _as_it_is(scored, same, confidence)
+    curves = dict(refitted.curves)
+    if certified:
+        curves = {group: replace(curve, threshold=certified.threshold) for group, curve in curves.items()}
     bound = max(chosen.upper_bound, next_sample_bound(chosen.false_hits, chosen.hits, confidence))
     note = (
         f"{len(pairs)} pairs, {same} the same; at {confidence:.0%} confidence at most {bound:.2%} of hits are wrong"
@@ -189,7 +186,19 @@ def calibrate(
         "false_hit_rate_at_most": round(bound, 5), "confidence": confidence, "hits": chosen.hits, "false_hits": chosen.false_hits,
     }  # fmt: skip
     calibration = Calibration(curves, made_from, statement)
-    return Fitted(calibration, points, chosen, bound, confidence, max_false_hit_rate, certified, note)
+    return Fitted(calibration, points, chosen, bound, confidence, max_false_hit_rate, certified is not None, note)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    probability: float
+    threshold: float
+    same: bool
+
+
+def _scored(row: "_Judged", calibration: Calibration) -> _Scored:
+    curve = calibration.curve_for(row.verdict)
+    return _Scored(curve.probability(row.features), curve.threshold, row.pair.same)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +223,8 @@ def _fit_curve(rows: Sequence[tuple[dict[str, float], bool]], least: float, leas
     y = np.array([float(same) for _, same in rows] or [1.0])
     signs = np.array([0, *(FEATURE_SIGNS[name] for name in names)][: x.shape[1]])
     expected = np.array([0.0, *(_EXPECTED[name] for name in names)][: x.shape[1]])
-    weights = _newton(x, y, signs, expected)
+    ridge = np.array([0.05, *([_PRIOR_PAIRS] * (x.shape[1] - 1))])
+    weights = _newton(x, y, signs, expected, ridge)
     return Curve(
         intercept=float(weights[0]),
         weights={name: float(weight) for name, weight in zip(names, weights[1:], strict=False)},
@@ -229,20 +239,30 @@ def _newton(
     y: npt.NDArray[np.float64],
     signs: npt.NDArray[np.int_],
     expected: npt.NDArray[np.float64],
+    ridge: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    ridge = np.full(x.shape[1], _PRIOR_PAIRS)
-    ridge[0] = 0.05
+    """Weights of the likeliest logistic curve with those signs, drawn towards `expected` by `ridge`; damped Newton steps."""
+
+    def loss(weights: npt.NDArray[np.float64]) -> float:
+        z = x @ weights
+        return float(np.sum(np.logaddexp(0, z) - y * z) + 0.5 * np.sum(ridge * (weights - expected) ** 2))
+
     weights = expected.copy()
+    best = loss(weights)
     for _ in range(_STEPS):
         p = 1.0 / (1.0 + np.exp(-np.clip(x @ weights, -30, 30)))
         gradient = x.T @ (y - p) - ridge * (weights - expected)
-        hessian = (x * (p * (1 - p))[:, None]).T @ x + np.diag(ridge)
-        step = np.linalg.solve(hessian, gradient)
-        moved = weights + step
-        moved = np.where(signs > 0, np.maximum(moved, 0), np.where(signs < 0, np.minimum(moved, 0), moved))
-        if np.abs(moved - weights).max() < 1e-9:
-            break
-        weights = moved
+        step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + np.diag(ridge), gradient)
+        size = 1.0
+        while size > 1e-6:
+            moved = weights + size * step
+            moved = np.where(signs > 0, np.maximum(moved, 0), np.where(signs < 0, np.minimum(moved, 0), moved))
+            if (found := loss(moved)) < best - 1e-12:
+                break
+            size /= 2
+        else:
+            return weights
+        weights, best = moved, found
     return weights
 
 
@@ -265,28 +285,21 @@ def _moved(start: Calibration, judged: Sequence[_Judged]) -> dict[str, Curve]:
 
 
 def _platt(z: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[float, float]:
-    slope, height = 1.0, 0.0
-    for _ in range(_STEPS):
-        p = 1.0 / (1.0 + np.exp(-np.clip(slope * z + height, -30, 30)))
-        w = p * (1 - p) + 1e-9
-        gradient = np.array([((y - p) * z).sum() - _PRIOR_PAIRS * (slope - 1), (y - p).sum() - height])
-        hessian = np.array([[(w * z * z).sum() + _PRIOR_PAIRS, (w * z).sum()], [(w * z).sum(), w.sum() + 1.0]])
-        step = np.linalg.solve(hessian, gradient)
-        slope, height = max(0.05, slope + step[0]), height + step[1]
-        if np.abs(step).max() < 1e-9:
-            break
-    return slope, height
+    """Slope and height that bring scores on to the labels, drawn towards leaving them as they are."""
+    x = np.column_stack([z, np.ones(len(z))])
+    found = _newton(x, y, np.array([1, 0]), np.array([1.0, 0.0]), np.array([_PRIOR_PAIRS, 1.0]))
+    return max(_FLATTEST, float(found[0])), float(found[1])
 
 
-def _points(scored: Sequence[tuple[float, bool]], same: int, confidence: float) -> Iterable[Point]:
+def _points(scored: Sequence[_Scored], same: int, confidence: float) -> Iterable[Point]:
     """Thresholds from the strictest to the loosest, at most some sixty of them."""
     step = max(1, len(scored) // _MOST_POINTS)
     false = 0
-    for at, (probability, is_same) in enumerate(scored, start=1):
-        false += not is_same
-        last_of_its_score = at == len(scored) or scored[at][0] < probability
-        if last_of_its_score and (at % step == 0 or at == len(scored) or step == 1):
-            yield _point(probability, at, false, same, confidence)
+    for at, row in enumerate(scored, start=1):
+        false += not row.same
+        last_of_its_score = at == len(scored) or scored[at].probability < row.probability
+        if last_of_its_score and (at % step == 0 or at == len(scored)):
+            yield _point(row.probability, at, false, same, confidence)
 
 
 def _point(threshold: float, hits: int, false: int, same: int, confidence: float) -> Point:
@@ -297,27 +310,24 @@ def _point(threshold: float, hits: int, false: int, same: int, confidence: float
     )
 
 
-def _choose(
-    points: Sequence[Point],
-    scored: Sequence[tuple[float, bool]],
-    same: int,
-    refitted: Calibration,
-    rate: float,
-    confidence: float,
-) -> tuple[Point, bool]:
-    # A threshold before enough hits are in cannot hold the rate whatever it does: testing starts where it could.
+def _certified(points: Sequence[Point], rate: float, confidence: float) -> Point | None:
+    """The loosest threshold before the first that does not hold the rate; None when the pairs show it for none."""
     chosen: Point | None = None
     for point in points:
+        # With so few hits no threshold could show the rate, whatever it does: testing starts where one could.
         if point.hits < _needed(rate, confidence):
             continue
         if point.upper_bound > rate:
             break
         chosen = point
-    if chosen is not None:
-        return chosen, True
-    threshold = min(curve.threshold for curve in refitted.curves.values())
-    hits = [is_same for probability, is_same in scored if probability >= threshold]
-    return _point(threshold, len(hits), sum(not is_same for is_same in hits), same, confidence), False
+    return chosen
+
+
+def _as_it_is(scored: Sequence[_Scored], same: int, confidence: float) -> Point:
+    """What each curve's own threshold does to the pairs."""
+    hits = [row for row in scored if row.probability >= row.threshold]
+    lowest = min((row.threshold for row in scored), default=1.0)
+    return _point(lowest, len(hits), sum(not row.same for row in hits), same, confidence)
 
 
 def _needed(rate: float, confidence: float) -> int:

@@ -221,7 +221,7 @@ def _items(
             if surface in ("if", "when", "whenever", "whether"):
                 keys = ("when",)
             if (after_be or be_far) and is_past(surface) and kind == "word":
-                passive.add(keys[0])
+                passive.update(keys)
                 be_far = False
             after_document = bool(items) and any(key in words.DOCUMENTS for key in items[-1].keys)
             if marker == "to" and (keys[-1] in words.LEADING_VERBS or after_document):

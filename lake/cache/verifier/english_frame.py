@@ -99,7 +99,7 @@ def _asked_late(found: list[str]) -> tuple[Frame, list[str]]:
     place = next((at for at, word in enumerate(found) if word in _ASKS_LATE), None)
     if place is not None:
         if found[place : place + 2] == ["how", "many"]:
-            return Frame(asks="howmany"), [*found[place + 2 :], *found[:place]]
+            return _helped("howmany", found, subject_first=False), [*found[place + 2 :], *found[:place]]
         if found[place] != "how" and place >= len(found) - 2:
             asks = _PLAIN.get(found[place], found[place])
             return Frame(asks=asks), [*found[place + 1 :], *found[:place]]

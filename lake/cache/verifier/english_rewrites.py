@@ -102,6 +102,7 @@ _MEASURES = (
     (r"^how wide (?:is|are) ", "what is width of "),
     (r"^how far (?:is it|away is) ", "what is distance "),
     (rf"^(?:what {_BE} )?(?:the )?(?:total )?number of ", "howmany "),
+    (r"^how many people (?:live|are living|are there|are) in ", "what is population of "),
     (r"^how many ", "howmany "),
     (rf"^howmany (.+?) {_BE} there\b", r"howmany \1"),
 )

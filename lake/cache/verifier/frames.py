@@ -7,6 +7,7 @@ from groundwire.lake.cache.verifier.reading import Frame, Reading
 
 # Questions for advice or explanation, and those of them that ask nearly the same.
 _OPEN = frozenset(("what", "how", "howto"))
+_FEWEST = 2
 _NEAR = frozenset((frozenset(("how", "howto")), frozenset(("what", "how"))))
 # Question words a Korean choice is asked with, whatever it is between.
 _CHOOSING = {"what", "where", "when", "who"}
@@ -15,12 +16,13 @@ _CHOOSING = {"what", "where", "when", "who"}
 @dataclass(frozen=True, slots=True)
 class Question:
     """`relaxed`: key words for `what is`, an instruction for `how to`. `stretched`: an open question asked in another mood
-    or by another word; that needs a very high similarity."""
+    or by another word; that needs a very high similarity. `near`: not the same, but so near that it may be stretched."""
 
     same: bool
     detail: str
     relaxed: int = 0
     stretched: int = 0
+    near: bool = False
 
 
 def is_nominal(frame: Frame) -> bool:
@@ -33,17 +35,9 @@ def compare(asked: Reading, stored: Reading) -> Question:
     if asked.language == "ko":
         return _korean(asked, stored)
     question = _english(asked, stored)
-    if (
-        not question.same
-        and asked.frame.tense == stored.frame.tense
-        and asked.frame.asks in _OPEN
-        and stored.frame.asks in _OPEN
-        and len(asked.items) > 1
-    ):
-        pair = frozenset((asked.frame.asks, stored.frame.asks))
-        if len(pair) == 1 or pair in _NEAR:
-            return Question(True, question.detail, 0, 1)
-    return question
+    if question.same or not question.near or asked.frame.tense != stored.frame.tense or len(asked.items) < _FEWEST:
+        return question
+    return Question(True, question.detail, stretched=1)
 
 
 def _english(asked: Reading, stored: Reading) -> Question:
@@ -62,20 +56,21 @@ def _english(asked: Reading, stored: Reading) -> Question:
     related = any(item.marker in ("of", "in", "between") for item in asked.items)
     if words == {"how", "what"} and x.copular and y.copular and related:
         return Question(True, "how-is for what-is", 1)
-    return Question(False, f"{x.asks or 'key words'} against {y.asks or 'key words'}")
+    return Question(False, f"{x.asks or 'key words'} against {y.asks or 'key words'}", near=frozenset(words) in _NEAR)
 
 
 def _same_word(asked: Reading, stored: Reading) -> Question:
     x, y = asked.frame, stored.frame
+    is_open = x.asks in _OPEN
     if x.copular != y.copular:
-        return Question(False, "what it is against what it does")
+        return Question(False, "what it is against what it does", near=is_open)
     marked = {bool(reading.items[0].marker) for reading in (asked, stored) if reading.items}
     if len(marked) > 1 and (x.asks == "yesno" or x.copular):
         return Question(False, "another subject")
     if x.copular and asked.owner != stored.owner:
         return Question(False, "somebody's own against anybody's")
     if x.modal != y.modal and not (x.generic and y.generic and x.asks not in ("yesno", "why", "when")):
-        return Question(False, f"{x.modal or 'plain'} against {y.modal or 'plain'}")
+        return Question(False, f"{x.modal or 'plain'} against {y.modal or 'plain'}", near=is_open)
     if x.tense != y.tense and not _timeless(asked, stored):
         return Question(False, f"{x.tense or 'present'} against {y.tense or 'present'}")
     return Question(True, "same")

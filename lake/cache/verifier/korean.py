@@ -30,12 +30,25 @@ _NATIVE = {
 }
 _MONTH_NAMES = "일월 이월 삼월 사월 오월 유월 칠월 팔월 구월 시월 십일월 십이월"
 _MONTHS = {name: at for at, name in enumerate(_MONTH_NAMES.split(), start=1)}
+_SINO_DIGITS = (
+    r"(?=[일이삼사오육칠팔구]?[십백천])(?:[이삼사오육칠팔구]?천)?(?:[이삼사오육칠팔구]?백)?"
+    r"(?:[일이삼사오육칠팔구]?십)?[일이삼사오육칠팔구]?"
+)
 _SINO_NUMBER = re.compile(
-    r"제?([일이삼사오육칠팔구]?[십백천](?:[일이삼사오육칠팔구십백천]*)|[이삼사오육칠팔구]십[일이삼사오육칠팔구]?)"
+    rf"제?({_SINO_DIGITS})"
     r"(년도|년|월|일|시|분|초|개|명|번째|번|도|원|살|세|층|권|편|회|차|대|퍼센트|프로|미터|센티|인치|위|등|주|인분|인|평|점)(.*)$"
 )
 _NATIVE_NUMBER = re.compile(
     r"(한|두|세|네|다섯|여섯|일곱|여덟|아홉|열|스무)(시간|시|개월|개|명|번째|번|마리|달|살|잔|병|권|편|장|가지|분|판|채)(.*)$"
+)
+_NATIVE_APART = re.compile(
+    r"(?<!\S)(한|두|세|네|다섯|여섯|일곱|여덟|아홉|열|스무) (?=시간|시|개|명|번째|번|마리|달|살|잔|병|권|편|장|가지|분|채)"
+)
+_SINO_APART = re.compile(
+    rf"(?<!\S)({_SINO_DIGITS}) (?=(?:년|월|일|시|분|초|도|원|살|세|층|회|퍼센트)(?:에|의|은|는|이|가|을|를|로)?(?!\S))"
+)
+_DIGITS_APART = re.compile(
+    r"(\d) (?=(?:차|대|월|일|시|분|초|위|회|권|편|층|살|세|도|년|번째)(?:에|의|은|는|이|가|을|를|로)?(?!\S))"
 )
 # Counters that say nothing once the number is there.
 _SILENT_COUNTERS = word_set("개 명 마리 가지 년 년도 번 회 사람 군데 곳")
@@ -50,6 +63,7 @@ _RELATIVE_TIMES = (
     (re.compile(r"첫 ?번째|첫째"), "첫번째"),
     (re.compile(r"(이번|다음|지난|저번) (주|달|학기|시즌|주말)"), r"\1\2"),
 )
+_EXCEPT = frozenset(["말고", "빼고", "제외하고", "외에"])
 _IN_PROGRESS = frozenset(["중인", "중이신", "중이던", "중인지", "중인데"])
 _PRICE_NOUNS = frozenset(["가격", "금액", "비용", "값", "요금", "액"])
 _COPULAR_FORMS = word_set(
@@ -97,8 +111,12 @@ class _Reader:
             return
         if word.startswith("수") and after.startswith(("있", "없")) and word in ("수", "수가", "수는", "수도"):
             return
-        if word in words.NEGATIONS and word not in words.CHOICE:
+        if word.removesuffix("을").removesuffix("은") == "법" and before.endswith("는"):
+            self.asks.add("how")
+        elif word in words.NEGATIONS and word not in words.CHOICE:
             self.items.append(Item(word, ("not",), "negation"))
+        elif word in _EXCEPT and self.items:
+            self.items[-1] = replace(self.items[-1], marker="except")
         elif word in words.CHOICE:
             self._is_among()
             self.choice = self.choice or word not in _AMONG
@@ -113,7 +131,7 @@ class _Reader:
         elif word.startswith(("수있", "수없")):
             if word[1] == "없":
                 self.items.append(Item("없", ("not",), "negation"))
-        elif not self._number(word, after) and not self._known_noun(word) and not self._predicate(word, after):
+        elif not self._number(word) and not self._known_noun(word) and not self._predicate(word, after):
             self._noun(word)
 
     def _ask(self, asked: str, word: str) -> None:
@@ -135,18 +153,18 @@ class _Reader:
         if counter and counter not in _SILENT_COUNTERS:
             self.items.append(Item(counter, (f"counted-{counter}",), "word"))
 
-    def _number(self, word: str, after: str) -> bool:
+    def _number(self, word: str) -> bool:
         """Numbers in digits, in Latin letters' company, or in words with their counter."""
         if word in _MONTHS or word.removesuffix("에") in _MONTHS:
             self.items.append(_counted(_MONTHS.get(word) or _MONTHS[word.removesuffix("에")], "월"))
             return True
         if match := _SINO_NUMBER.match(word):
             digits, counter, tail = match.groups()
-            self.items.append(_counted(_sino(digits), counter, part_of(tail)))
+            self._counted_word(_sino(digits), counter, tail)
             return True
         if match := _NATIVE_NUMBER.match(word):
             digits, counter, tail = match.groups()
-            self.items.append(_counted(_NATIVE[digits], counter, part_of(tail)))
+            self._counted_word(_NATIVE[digits], counter, tail)
             return True
         match = _MIXED.match(word)
         head, tail = match.groups() if match else ("", word)
@@ -155,24 +173,32 @@ class _Reader:
             return False
         for token in found[:-1]:
             self.items.append(_plain(token))
-        self._last_of_mixed(found[-1], tail, after)
+        self._last_of_mixed(found[-1], tail)
         return True
 
-    def _last_of_mixed(self, token: str, tail: str, after: str) -> None:
+    def _counted_word(self, value: int, counter: str, tail: str) -> None:
+        self.items.append(_counted(value, counter, part_of(tail)))
+        if tail and not is_particle(tail):
+            self._hanging(tail)
+
+    def _last_of_mixed(self, token: str, tail: str) -> None:
         """A number or Latin word with what Korean hangs on it: a counter, a particle, a copula, a noun."""
         if numbers.is_number(token):
             counter = next((name for name in words.COUNTERS if tail.startswith(name)), "")
             rest = tail[len(counter) :]
-            self.items.append(_counted(token[1:], counter or ("" if tail else _apart(after)), part_of(rest)))
+            self.items.append(_counted(token[1:], counter, part_of(rest)))
         else:
             rest = tail
             self.items.append(_plain(token, part_of(rest)))
-        if not rest or is_particle(rest):
-            return
+        if rest and not is_particle(rest):
+            self._hanging(rest)
+
+    def _hanging(self, rest: str) -> None:
+        """What is written on to a number or a Latin word and is no particle: a copula, a verb, another noun."""
         if copula("가" + rest) == "가" or copula("각" + rest) == "각":
             self.copular = True
             self.questions += 1
-        elif not self._predicate(rest, after):
+        elif not self._predicate(rest, ""):
             self._noun(rest)
 
     def _known_noun(self, word: str) -> bool:
@@ -222,7 +248,7 @@ class _Reader:
             if found.request:
                 self._object_is_topic()
         else:
-            keys = tuple(dict.fromkeys(_root(stem) for stem in found.stems))
+            keys = tuple(dict.fromkeys((*(_root(stem) for stem in found.stems), word)))
             linking = found.adnominal and bool(words.LINKING_VERBS & {keys[0], found.stems[0]})
             kind: Kind = "light" if linking else "word"
             self.items.append(Item(word, keys, kind, "verb"))
@@ -252,7 +278,7 @@ class _Reader:
             self.copular = True
             self.questions += word[len(asked) :] not in ("인", "일", "인데", "이며", "이고")
         stem = stem.removesuffix("님") if len(stem) > 2 else stem
-        if stem in words.FILLERS or (stem in words.LIGHT_VERBS and part in ("", "is")):
+        if stem in words.FILLERS or (stem in words.LIGHT_VERBS - set(_STANDS_FOR) and part in ("", "is")):
             return
         if stem in words.NEGATIONS:
             self.items.append(Item(stem, ("not",), "negation"))
@@ -282,6 +308,7 @@ def read(text: str) -> Reading:
     """Read one Korean question or key-word search."""
     plain, exact = tokens.operators(tokens.fold(text))
     plain = plain.translate(_LOAN_SPELLING)
+    plain = _SINO_APART.sub(r"\1", _DIGITS_APART.sub(r"\1", _NATIVE_APART.sub(r"\1", plain)))
     for pattern, name in _RELATIVE_TIMES:
         plain = pattern.sub(name, plain)
     found = re.sub(r"(?<!\S)몇\s+", "몇", _PUNCTUATION.sub(" ", plain)).split()
@@ -423,11 +450,6 @@ def _counted(value: int | str, counter: str, part: str = "") -> Item:
     counter = "" if counter in _SILENT_COUNTERS and counter not in ("번",) else counter
     key = f"#{text}{'대' if counter == '대째' else counter}"
     return Item(key, (words.SAME_WORD.get(key, key), key), "number", part)
-
-
-def _apart(after: str) -> str:
-    """A counter that stands apart from its number: `2 차`."""
-    return after if after in words.COUNTERS else ""
 
 
 def _sino(digits: str) -> int:

@@ -39,10 +39,14 @@ def compare(
     symmetric: bool,
     keywords: bool,
     nominal: bool,
+    answers_yes: bool,
 ) -> Order:
     """Compare the order of aligned items. `symmetric`: joined things are treated alike; `keywords`: neither is a sentence;
-    `nominal`: neither has a subject that acts, so that a phrase may become a word in front (`pain in the knee`, `knee pain`)."""
+    `nominal`: neither has a subject that acts, so that a phrase may become a word in front (`pain in the knee`, `knee pain`);
+    `answers_yes`: yes or no is the answer, so that every preposition counts (`is earth a black hole`, `… in a black hole`)."""
     for a, b in pairs:
+        if answers_yes and bool(asked[a].marker) != bool(stored[b].marker):
+            return Order(False, f"{asked[a].marker or stored[b].marker} on one side only: {asked[a].surface}")
         if clash := _clash(asked[a].marker, stored[b].marker):
             return Order(False, f"{clash}: {asked[a].surface}")
     if max(len(asked), len(stored)) > _LONG and any(b > after for (_, b), (_, after) in pairwise(pairs)):

@@ -13,6 +13,11 @@ _OTHER_LETTER = re.compile(r"[^\W\d_a-z\u00c0-\u024f\uac00-\ud7a3\u1100-\u11ff\u
 _WORD = re.compile(r"[^\W\d_]+")
 # Little words of languages in Latin letters that are no English words.
 _FOREIGN = word_set("""
+    wird sind hat kann haben werden wurde sein mein dein kein beim zwischen gegen über unter ohne nach aus bei als wenn oder
+    fait sont avoir être mon ton votre notre sans sous entre chez plus moins très puis donc depuis
+    tiene está hay hacer puede sin sobre entre desde hasta muy mejor peor
+    fare essere ha sono senza tra fra molto meglio più
+    fazer são ter sem sobre entre muito melhor mais
     le les des une est dans pour avec sur qui que quel quelle quels comment pourquoi quand où ou et au aux du ce
     cette sont der die das und ist ein eine einen nicht wie wann wo warum wer welche welcher für mit auf im dem
     den von zu zum zur el los las del una es en por para con como qué cómo cuándo dónde cuál quién y lo su más

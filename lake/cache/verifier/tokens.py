@@ -16,7 +16,7 @@ _TOKEN = re.compile(
     | (?<!\S)[&*@]\w+                             # &str, *ptr, @decorator
     | \w+@[\w.-]+\w                               # an address
     | (?:[a-z]\.){2,}(?:[a-z]\b)?                 # d.c.  u.s.a
-    | (?<![\w.])(?!v\d)[a-z]{1,2}\d{1,2}[a-z]{0,2}(?!\w)   # k8s, s3, b2b, q3
+    | (?<![\w.])(?!v\d)(?:[a-z]\d{1,2}[a-z]{0,2}|[a-z]{1,2}\d{1,2}[a-z]{1,2})(?!\w)   # k8s, s3, b2b, q3
     | (?<![\w)])-\d+(?:\.\d+)?(?!\d|-\d)          # -5
     | (?<=\d)!|(?<=\))!|(?<=\b[a-z])!             # 5!, n!
     | \d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d)         # 2026-01-31
@@ -40,6 +40,7 @@ _APOSTROPHES = str.maketrans(
 # x² is not x2.
 _SUPERSCRIPT = re.compile(r"[⁰¹²³⁴-⁹]+")
 _CASED_CODE = re.compile(r"(?<![\w.])(?:[a-z]{2,}[A-Z]\w*|(?:\d+ ?)?[KMGT][bB](?:ps|/s)?)(?!\w)")
+_DOTTED = re.compile(r"(?:[a-z]\.){2,}[a-z]?|[a-z](?:\.[a-z])+")
 _SIGN_BETWEEN = frozenset("-/|~[]{}\\@#")
 
 
@@ -82,4 +83,5 @@ def operators(text: str) -> tuple[str, frozenset[str]]:
 
 def words(text: str) -> list[str]:
     """The tokens of a folded text. Signs that only join words (`/`, `-`) are dropped; money, math and arrows stay."""
-    return [token for token in _TOKEN.findall(text) if token not in _SIGN_BETWEEN]
+    found = (token for token in _TOKEN.findall(text) if token not in _SIGN_BETWEEN)
+    return [token.replace(".", "") if _DOTTED.fullmatch(token) else token for token in found]

@@ -59,21 +59,7 @@ def _compare(asked: Reading, stored: Reading) -> Verdict:
     checks.append(Check("question", question.same, question.detail))
     checks.append(_check_voice(asked, stored))
     checks.append(_check_title(asked, stored))
-    if asked.language == "ko":
-        moved = korean_order.compare(
-            asked.items, stored.items, aligned.pairs, choice=asked.symmetric or stored.symmetric
-        )
-    else:
-        moved = order.compare(
-            asked.items,
-            stored.items,
-            aligned.pairs,
-            symmetric=asked.symmetric and stored.symmetric,
-            keywords=all(
-                not reading.frame.asks and len(reading.items) <= order.KEYWORDS_AT_MOST for reading in (asked, stored)
-            ),
-            nominal=all(frames.is_nominal(reading.frame) for reading in (asked, stored)),
-        )
+    moved = _compare_order(asked, stored, aligned)
     checks.append(Check("order", moved.same, moved.detail))
     solid = sum(asked.items[at].kind != "light" for at, _ in aligned.pairs) + len(asked.exact & stored.exact)
     checks.append(Check("content", solid > 0, f"{solid} in common"))
@@ -93,6 +79,22 @@ def _compare(asked: Reading, stored: Reading) -> Verdict:
         "; ".join(f"{check.name}: {check.detail}" for check in failed[:2]) or "same words, numbers, question and order"
     )
     return Verdict(not failed, tuple(checks), reason, features, asked.language)
+
+
+def _compare_order(asked: Reading, stored: Reading, aligned: alignment.Alignment) -> order.Order:
+    both = (asked, stored)
+    if asked.language == "ko":
+        choice = any(reading.symmetric for reading in both)
+        return korean_order.compare(asked.items, stored.items, aligned.pairs, choice=choice)
+    return order.compare(
+        asked.items,
+        stored.items,
+        aligned.pairs,
+        symmetric=all(reading.symmetric for reading in both),
+        keywords=all(not reading.frame.asks and len(reading.items) <= order.KEYWORDS_AT_MOST for reading in both),
+        nominal=all(frames.is_nominal(reading.frame) for reading in both),
+        answers_yes=asked.frame.asks == stored.frame.asks == "yesno",
+    )
 
 
 def _check_operators(asked: Reading, stored: Reading) -> Check:
