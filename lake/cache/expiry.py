@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from groundwire.schemas.cache_write import CacheEntry
 from groundwire.schemas.request import FreshnessClass
 from groundwire.schemas.settings import CacheSettings
 
@@ -43,8 +42,3 @@ def domain_matches(host: str, pattern: str) -> bool:
         domain = pattern[2:]
         return host == domain or host.endswith(f".{domain}")
     return host.removeprefix("www.") == pattern.removeprefix("www.")
-
-
-def within_terms(entry: CacheEntry, cap_s: int | None, now_ms: int) -> bool:
-    """Whether a vendor's storage terms still let this entry be served: terms may have changed since it was stored."""
-    return cap_s is None or now_ms < entry.stored_at_ms + cap_s * 1000

@@ -2,9 +2,8 @@
 
 import pytest
 
-from groundwire.lake.cache.expiry import domain_matches, ttl_s, within_terms
+from groundwire.lake.cache.expiry import domain_matches, ttl_s
 from groundwire.schemas.settings import CacheSettings
-from tests.unit.cache_views import NOW_MS, entry
 
 
 @pytest.mark.parametrize(
@@ -52,11 +51,3 @@ def test_storage_terms_cap_everything_and_never_lengthen() -> None:
 )
 def test_a_pattern_is_a_host_or_everything_below_a_domain(host: str, pattern: str, matches: bool) -> None:
     assert domain_matches(host, pattern) is matches
-
-
-def test_terms_that_became_stricter_end_an_entry_early() -> None:
-    stored = entry("a", stored_at_ms=NOW_MS - 10_000)
-    assert within_terms(stored, None, NOW_MS)
-    assert within_terms(stored, 11, NOW_MS)
-    assert not within_terms(stored, 10, NOW_MS)
-    assert not within_terms(stored, 0, NOW_MS)
