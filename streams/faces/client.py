@@ -108,10 +108,9 @@ class GroundwireClient:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._reader
             self._reader = None
-        for part in (self._consumer, self._producer):
-            if part is not None:
-                with contextlib.suppress(KafkaError):
-                    await part.stop()
+        # Both are begun, whatever becomes of the other: one that never heard of its end complains when it is collected.
+        parts = [part for part in (self._consumer, self._producer) if part is not None]
+        await asyncio.gather(*(part.stop() for part in parts), return_exceptions=True)
         self._consumer = self._producer = None
         for future in self._waiting.values():
             if not future.done():

@@ -16,6 +16,9 @@ from groundwire.streams.faces.client import ClientError, GroundwireClient
 # Pass, questions done, questions in all; once with 0 when a pass begins.
 Progress = Callable[[int, int, int], None]
 
+# So many in a row without a reply are a Groundwire that is gone, not a few requests that were lost on the way.
+FEWEST_SILENT = 3
+
 
 class SemanticHit(BaseModel):
     """One semantic hit, for a human eye."""
@@ -79,9 +82,11 @@ async def replay(
 ) -> ReplayResult:
     """Ask every question `passes` times, in order, at most `concurrency` at once and `rate_per_s` a second.
 
-    `options` are further request fields. A question without a reply counts as unanswered and does not end the replay.
+    `options` are further request fields. A question without a reply counts as unanswered and does not end the replay; as many
+    in a row as are asked at once (three at least) do: then nobody is there, and each one more would take its whole timeout.
     """
     run = secrets.token_hex(4)
+    enough = max(concurrency, FEWEST_SILENT)
     summaries: list[PassSummary] = []
     hits: list[SemanticHit] = []
     for number in range(1, passes + 1):
@@ -93,26 +98,31 @@ async def replay(
         async def ask(
             index: int, question: str, gathered: _Pass = gathered, window: asyncio.Semaphore = window
         ) -> None:
-            async with window:
-                sent = time.perf_counter()
-                body = {**options, "query": question, "request_id": f"replay-{run}-{gathered.number}-{index}"}
-                try:
-                    reply = await client.search(body)
-                except ClientError as error:
-                    gathered.failed(str(error))
-                else:
-                    gathered.answered(reply, (time.perf_counter() - sent) * 1000)
-                progress(gathered.number, gathered.seen, len(questions))
+            sent = time.perf_counter()
+            body = {**options, "query": question, "request_id": f"replay-{run}-{gathered.number}-{index}"}
+            try:
+                reply = await client.search(body)
+            except ClientError as error:
+                gathered.failed(str(error))
+            else:
+                gathered.answered(reply, (time.perf_counter() - sent) * 1000)
+            finally:
+                window.release()
+            progress(gathered.number, gathered.seen, len(questions))
 
         async with asyncio.TaskGroup() as group:
             for index, question in enumerate(questions):
                 if rate_per_s is not None:
                     await asyncio.sleep(max(0.0, started + index / rate_per_s - time.perf_counter()))
                 await window.acquire()
-                window.release()
+                if gathered.silent >= enough:
+                    gathered.given_up(len(questions) - index)
+                    break
                 group.create_task(ask(index, question))
         summaries.append(gathered.summary(len(questions), time.perf_counter() - started))
         hits.extend(gathered.semantic_hits)
+        if gathered.silent >= enough:
+            break
     return ReplayResult(passes=summaries, semantic_hits=hits)
 
 
@@ -121,6 +131,7 @@ class _Pass:
         self.number = number
         self.seen = 0
         self.replies = 0
+        self.silent = 0
         self.status: Counter[str] = Counter()
         self.cache: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
@@ -130,11 +141,16 @@ class _Pass:
 
     def failed(self, message: str) -> None:
         self.seen += 1
+        self.silent += 1
         self.errors[message.splitlines()[0]] += 1
+
+    def given_up(self, unasked: int) -> None:
+        self.errors[f"not asked, because the last {self.silent} questions got no reply"] += unasked
 
     def answered(self, reply: SearchReply, latency_ms: float) -> None:
         self.seen += 1
         self.replies += 1
+        self.silent = 0
         self.status[reply.status] += 1
         self.latencies_ms.append(latency_ms)
         if reply.error is not None:
