@@ -21,8 +21,8 @@ class Origin(BaseModel):
 class ProviderStep(BaseModel):
     """One provider of the chain, for this request.
 
-    `cache_key` names the one answer it may share; `facet` is the same hash without the query's text: only entries of one
-    facet are comparable by meaning (same provider, depth, locale, filters, freshness class and scope).
+    `cache_key` names the one answer it may share; `facet` is the same without the query's text: only entries of one facet
+    are comparable by meaning (same provider, depth, locale, filters and scope, and a freshness that lets them be compared).
     `skip` says why the provider can't serve this request (no key, a filter it can't do); it is then never called.
     """
 
@@ -68,4 +68,8 @@ class Plan(BaseModel):
     deadline_ms: int
     queue_ms: float
     normalize_ms: float
+    refreshes_for: str | None = Field(
+        default=None,
+        description="Set on the refresh of a cached answer ahead of its end: the tenant it was cached for. Nobody waits for it.",
+    )
     warnings: list[str] = Field(default_factory=list)

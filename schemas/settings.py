@@ -5,6 +5,7 @@ Where a value comes from (file, environment, flag) is the loader's business: str
 
 from pathlib import Path
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, ValidationInfo, field_validator
 
@@ -117,11 +118,24 @@ class FreshnessSettings(_Group):
     )
     words: dict[FreshnessClass, list[str]] = Field(default_factory=dict)
     default: FreshnessClass = "slow"
+    time_zone: str = Field(
+        default="UTC", description="Whose day `today` means. Questions in Korean mean Korea's, whatever stands here."
+    )
     weighing: bool = Field(
         default=True,
         description="Questions in English that no rule settles are weighed: slow or static. False: the default.",
     )
     weights: Path | None = Field(default=None, description="Weights of your own making. None: the shipped ones.")
+
+    @field_validator("time_zone")
+    @classmethod
+    def _a_known_time_zone(cls, value: str) -> str:
+        try:
+            if value != "UTC":
+                ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError(f"no time zone is named `{value}`; use a name like Europe/Berlin, or UTC") from None
+        return value
 
 
 class SemanticSettings(_Group):
@@ -155,6 +169,17 @@ class EmbeddingSettings(_Group):
     threads: int = Field(default=1, ge=1)
 
 
+class RefreshAheadSettings(_Group):
+    """Hot answers are fetched anew shortly before they end. Costs money: off unless switched on."""
+
+    enabled: bool = False
+    life_left: Fraction = Field(default=0.1, description="From when on: so much of an answer's life is left, or less.")
+    min_hits: int = Field(
+        default=3, ge=1, description="Hits that make an answer hot, in one worker, since it was stored."
+    )
+    max_share: Fraction = Field(default=0.02, description="Refreshes at most this share of the lookups of a worker.")
+
+
 class CacheSettings(_Group):
     """The cache view and its tiers. Of all TTLs that apply the shortest wins; a provider's storage terms cap them all."""
 
@@ -178,6 +203,12 @@ class CacheSettings(_Group):
     stale_if_error_s: int = Field(
         default=0, ge=0, description="How long past its end an answer may be served, flagged, when nobody answers."
     )
+    negative_ttl_s: int = Field(
+        default=0,
+        ge=0,
+        description="How long it is remembered that every provider of a chain found nothing. 0: not at all.",
+    )
+    refresh_ahead: RefreshAheadSettings = RefreshAheadSettings()
 
     @field_validator("ttl_s")
     @classmethod

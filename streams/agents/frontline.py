@@ -8,6 +8,7 @@ import structlog
 from groundwire.adapters.registry import Registry
 from groundwire.lake.cache.embedder import Embedder
 from groundwire.lake.cache.errors import EmbedderUnavailable
+from groundwire.lake.cache.expiry import ttl_s
 from groundwire.lake.cache.semantic import SemanticTier
 from groundwire.lake.cache.view import CacheReader
 from groundwire.schemas.record import InboundRecord, OutboundRecord
@@ -23,6 +24,7 @@ from groundwire.streams.runtime.tail import read_tail
 from groundwire.streams.stages.forwarded import KEEP_MS as FORWARDED_KEEP_MS
 from groundwire.streams.stages.lookup import LookupStage
 from groundwire.streams.stages.normalize import Normalize
+from groundwire.streams.stages.serving_terms import ServingTerms
 
 log = structlog.get_logger(__name__)
 
@@ -53,7 +55,8 @@ class Frontline:
         app = PipelineApp("frontline", settings)
         counts = PartitionCounts(app.partitions, settings.reply)
         normalize = Normalize(settings, self._registry, partition_count=counts)
-        lookup = LookupStage(reader, embedder, semantic, settings)
+        terms = ServingTerms(self._registry, settings.cache, ttl_s)
+        lookup = LookupStage(reader, embedder, semantic, settings, terms)
 
         async def on_request(record: InboundRecord) -> Sequence[OutboundRecord]:
             await counts.learn(record)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from groundwire.adapters.spec import ProviderSpec
-from groundwire.schemas.request import Filters, FreshnessClass
+from groundwire.schemas.request import Filters, FreshnessClass, FreshnessWish
 
 # Raised when the way keys or normalized texts are made changes: old entries then age out unread instead of being
 # served for a question they were not made for.
-KEY_VERSION = 1
+KEY_VERSION = 2
 
 # Parts of a provider file that don't change what is asked or how the answer is read.
 _NO_PART_OF_THE_ANSWER = frozenset(
@@ -55,6 +55,13 @@ def filters_text(filters: Filters) -> str:
 _NO_FILTERS = Filters()
 
 
+def compared_as(kind: FreshnessClass, wish: FreshnessWish) -> str:
+    """The class of a facet. Whether a question is `static` or only `slow` is a judgement on its wording; another wording may be
+    judged otherwise and yet want the same answer, which then lives as long as the asker's class allows. What a caller wished
+    is compared with the same wish only."""
+    return "lasting" if wish == "auto" and kind in ("static", "slow") else kind
+
+
 @lru_cache(maxsize=8192)
 def facet(
     provider: str,
@@ -63,7 +70,7 @@ def facet(
     language: str | None,
     country: str | None,
     filters: str,
-    freshness: FreshnessClass,
+    freshness: str,
     scope: str,
     span: str | None,
 ) -> str:

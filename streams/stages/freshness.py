@@ -9,9 +9,10 @@ and `static`; the default.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 from groundwire.schemas.request import Filters, FreshnessClass, FreshnessWish
 from groundwire.schemas.settings import FreshnessSettings
@@ -25,6 +26,9 @@ Decider = Literal["caller", "site", "topic", "words", "year that is over", "weig
 
 FRESHEST_FIRST: tuple[FreshnessClass, ...] = ("live", "daily", "slow", "static")
 
+_HANGUL = re.compile(r"[가-힣]")
+# Korea has had no other since 1988.
+_SEOUL = timezone(timedelta(hours=9))
 _SITE = re.compile(r"(?<!\S)site:([^\s/]+)")
 _YEAR = re.compile(r"(?<![\w.,-])(1[0-9]{3}|20[0-9]{2})(?:년|s)?(?![\w-])")
 _PAIR = re.compile(
@@ -126,6 +130,7 @@ class FreshnessRules:
             kind: _pattern(Words(""), settings.words[kind]) for kind in FRESHEST_FIRST if settings.words.get(kind)
         }
         self._weights: FreshnessWeights | None = load_weights(settings.weights) if settings.weighing else None
+        self._zone: tzinfo = UTC if settings.time_zone == "UTC" else ZoneInfo(settings.time_zone)
         self._default: FreshnessClass = settings.default
         self._domains: list[tuple[str, FreshnessClass]] = list(settings.domains.items())
         for kind, text in (
@@ -160,7 +165,9 @@ class FreshnessRules:
     def _decide(
         self, normalized_query: str, wish: FreshnessWish, filters: Filters, asked_at_ms: int
     ) -> tuple[Freshness, Decider]:
-        day = datetime.fromtimestamp(asked_at_ms / 1000, UTC)
+        # Whoever asks in Korean means the day in Korea; at 08:00 there it is still yesterday in UTC.
+        zone = _SEOUL if _HANGUL.search(normalized_query) else self._zone
+        day = datetime.fromtimestamp(asked_at_ms / 1000, zone)
         reading = self._reading(normalized_query)
         span = None if reading.span is None else _name_of_span(reading.span, day)
         if wish != "auto":

@@ -124,44 +124,71 @@ STATIC = Words(
     """,
 )
 
-# The span a relative word names: its date goes into the cache key, so that another day's answer can't be served.
+# The span a relative word names: its date goes into the cache key, so that another day's answer can't be served. Weekdays are
+# by day: `last friday` means another day on Thursday than on Saturday of the same week.
 BY_DAY = Words(
     english="""
-    today, tonight, tomorrow, yesterday, this morning, this afternoon, this evening, last night, right now
-    now, currently
-    current, latest, newest, most recent, recent, recently, lately, so far, up to date, up-to-date
-    at the moment, these days
-    nowadays, breaking, breaking news, upcoming, just announced, day ago, days ago, hour ago, hours ago, live score
-    this minute, this hour, past hour, last hour, live update, in stock, on sale, trending, open now
+    today, tonight, tomorrow, yesterday, this morning, this afternoon, this evening, this night, last night, tomorrow night
+    right now, now, currently, current, latest, newest, most recent, recent, recently, lately, so far, up to date, up-to-date
+    at the moment, at present, these days, nowadays, as we speak, just now, just announced, breaking, breaking news, upcoming
+    day ago, days ago, hour ago, hours ago, minute ago, minutes ago, a while ago, the other day
+    in an hour, in a few hours, in a few days, in two days, in three days, in 2 days, in 3 days, within the hour
+    past hour, last hour, next hour, this hour, this minute, past 24 hours, last 24 hours, next 24 hours, past 48 hours
+    last 48 hours, past few days, last few days, next few days, coming days, past 7 days, last 7 days, next 7 days
+    past 30 days, last 30 days, next 30 days, past two days, last two days, year to date, ytd
+    live score, live update, in stock, on sale, trending, open now
+    this monday, this tuesday, this wednesday, this thursday, this friday, this saturday, this sunday
+    next monday, next tuesday, next wednesday, next thursday, next friday, next saturday, next sunday
+    last monday, last tuesday, last wednesday, last thursday, last friday, last saturday, last sunday
+    on monday, on tuesday, on wednesday, on thursday, on friday, on saturday, on sunday
+    coming monday, coming tuesday, coming wednesday, coming thursday, coming friday, coming saturday, coming sunday
     """,
     korean="""
-    오늘, 내일, 어제, 그제, 모레, 오늘밤, 오늘 밤, 어젯밤, 지금, 방금, 현재, 최근, 최신, 요즘, 요새
+    오늘, 내일, 어제, 그제, 그저께, 엊그제, 엊그저께, 모레, 내일모레, 글피, 오늘밤, 오늘 밤, 어젯밤, 지난밤, 간밤, 지금, 방금
+    좀 전, 조금 전, 얼마 전, 며칠 전, 금일, 명일, 작일, 익일, 당일, 현재, 최근, 최신, 요즘, 요새, 이틀 뒤, 사흘 뒤
+    이번 월요일, 이번 화요일, 이번 수요일, 이번 목요일, 이번 금요일, 이번 토요일, 이번 일요일, 다가오는
+    지난 월요일, 지난 화요일, 지난 수요일, 지난 목요일, 지난 금요일, 지난 토요일, 지난 일요일
     """,
-    korean_parts="실시간, 속보, 일 전, 시간 전, 근황",
+    korean_parts="실시간, 속보, 일 전, 시간 전, 분 전, 하루 전, 이틀 전, 사흘 전, 근황",
 )
 BY_WEEK = Words(
     english="""
-    this week, last week, next week, past week, coming week, this weekend, last weekend, next weekend
-    the weekend, week ago
-    weeks ago, this monday, this tuesday, this wednesday, this thursday, this friday, this saturday, this sunday
-    next monday, next tuesday, next wednesday, next thursday, next friday, next saturday, next sunday
-    last monday, last tuesday, last wednesday, last thursday, last friday, last saturday, last sunday
+    this week, last week, next week, past week, coming week, this weekend, last weekend, next weekend, coming weekend
+    the weekend, weekend weather, week ago, weeks ago, in a week, in two weeks, past two weeks, last two weeks, midweek
     """,
-    korean="이번 주, 이번주, 지난 주, 지난주, 다음 주, 다음주, 금주, 내주, 주말, 이번 주말",
-    korean_parts="주 전",
+    korean="""
+    이번 주, 이번주, 지난 주, 지난주, 저번 주, 저번주, 다음 주, 다음주, 담주, 금주, 내주, 주말, 이번 주말, 이번주말
+    지난 주말, 다음 주말, 일주일 전
+    """,
+    korean_parts="주 전, 주일 전, 주 뒤, 주 후",
 )
 BY_MONTH = Words(
-    english="this month, last month, next month, past month, month ago, months ago, this quarter, last quarter, next quarter",
-    korean="이번 달, 이번달, 지난 달, 지난달, 다음 달, 다음달, 이달, 이번 분기, 지난 분기",
-    korean_parts="개월 전, 달 전",
+    english="""
+    this month, last month, next month, past month, coming month, month ago, months ago, this quarter, last quarter, next quarter
+    this january, this february, this march, this april, this may, this june, this july, this august, this september
+    this october, this november, this december
+    last january, last february, last march, last april, last may, last june, last july, last august, last september
+    last october, last november, last december
+    next january, next february, next march, next april, next may, next june, next july, next august, next september
+    next october, next november, next december
+    """,
+    korean="""
+    이번 달, 이번달, 지난 달, 지난달, 저번 달, 저번달, 다음 달, 다음달, 담달, 이달, 금월, 이번 분기, 지난 분기, 다음 분기
+    """,
+    korean_parts="개월 전, 달 전, 개월 뒤, 개월 후",
 )
 BY_YEAR = Words(
     english="""
-    this year, last year, next year, past year, year ago, years ago, this season, last season, next season
-    this decade
+    this year, last year, next year, past year, coming year, year ago, years ago, this season, last season, next season
+    this decade, this spring, this summer, this fall, this autumn, this winter, last spring, last summer, last fall, last autumn
+    last winter, next spring, next summer, next fall, next autumn, next winter, this semester, next semester, this christmas
+    last christmas, next christmas, this easter, next easter, last easter
     """,
-    korean="올해, 작년, 내년, 금년, 재작년, 올 시즌, 이번 시즌, 지난 시즌, 지난해",
-    korean_parts="년 전",
+    korean="""
+    올해, 작년, 내년, 금년, 재작년, 내후년, 명년, 올 시즌, 이번 시즌, 지난 시즌, 다음 시즌, 지난해, 올봄, 올여름, 올가을, 올겨울
+    올 봄, 올 여름, 올 가을, 올 겨울, 이번 여름, 이번 겨울, 지난 여름, 지난 겨울, 이번 학기, 다음 학기, 올 하반기, 올 상반기
+    """,
+    korean_parts="년 전, 년 뒤, 년 후",
 )
 
 # Sites named by `site:` or a domain filter. `*.x` means x and everything below it.

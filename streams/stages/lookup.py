@@ -18,17 +18,21 @@ from groundwire.streams.stages.events import planned_request_event
 from groundwire.streams.stages.forwarded import ForwardedBefore
 from groundwire.streams.stages.identity import is_own_payload
 from groundwire.streams.stages.moments import iso_utc
+from groundwire.streams.stages.nothing_found import is_nothing, nothing_key
 from groundwire.streams.stages.ports import CachePort, EmbedPort, SemanticMatch, SemanticPort, Timer
+from groundwire.streams.stages.refresh_ahead import RefreshAhead
 from groundwire.streams.stages.rendered import RenderedContexts
 from groundwire.streams.stages.reply import Answer, latency_of, reply_record, reply_to, step_warnings
+from groundwire.streams.stages.serving_terms import ServingTerms
 
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """An entry that may be served. `match` is None when the question was the same."""
+    """An entry that may be served until `end_ms`. `match` is None when the question was the same."""
 
     step: ProviderStep
     entry: CacheEntry
+    end_ms: int
     match: SemanticMatch | None = None
 
 
@@ -56,6 +60,7 @@ class LookupStage:
         embedder: EmbedPort | None,
         semantic: SemanticPort | None,
         settings: Settings,
+        terms: ServingTerms,
         *,
         timer: Timer = time.perf_counter,
     ) -> None:
@@ -64,6 +69,9 @@ class LookupStage:
         self._semantic = semantic if settings.cache.semantic.enabled else None
         self._semantic_timeout_s = settings.cache.semantic.timeout_s
         self._stale_s = settings.cache.stale_if_error_s
+        self._negative_ttl_s = settings.cache.negative_ttl_s
+        self._terms = terms
+        self._refresh = RefreshAhead(settings.cache.refresh_ahead)
         # A repeated request whose answer is younger than this is answered again from the payload it paid for, by fetch,
         # which surely still has it. Later it gets the same answer as a hit.
         self._replay_ms = int(settings.fetch.recent_s * 500)
@@ -82,8 +90,9 @@ class LookupStage:
             return again
         visit = _Visit(plan, now_ms, self._timer())
         past = now_ms >= plan.deadline_ms
+        self._refresh.on_lookup()
         if plan.cache in ("use", "only"):
-            hit = await self._exact(visit) or await self._by_meaning(visit)
+            hit = await self._exact(visit) or await self._by_meaning(visit) or await self._nothing_found(visit)
             if hit is not None and not (plan.cache == "use" and self._goes_to_fetch_again(visit, hit, past=past)):
                 return self._serve(visit, hit)
         if plan.cache == "only":
@@ -108,18 +117,42 @@ class LookupStage:
                 return None
             if entry is None:
                 continue
-            if _may_serve(visit, entry):
-                return _Hit(step, entry)
-            past = entry.expires_at_ms <= visit.now_ms
-            if past and visit.stale is None and _young_enough(visit, entry):
+            end_ms = self._terms.end_ms(entry, visit.plan.freshness)
+            if _may_serve(visit, entry, end_ms):
+                return _Hit(step, entry, end_ms)
+            if visit.stale is None and self._may_serve_stale(visit, entry, end_ms):
                 visit.stale = StaleAnswer(
                     provider=entry.provider,
                     results=entry.results,
                     cost_micro_usd=entry.cost_micro_usd,
                     stored_at_ms=entry.stored_at_ms,
-                    expires_at_ms=entry.expires_at_ms,
+                    expires_at_ms=end_ms,
                 )
         return None
+
+    def _may_serve_stale(self, visit: _Visit, entry: CacheEntry, end_ms: int) -> bool:
+        """An answer past its end, not longer than the operator allows, and still within the vendor's terms."""
+        past_ms = visit.now_ms - end_ms
+        return (
+            0 <= past_ms < self._stale_s * 1000
+            and visit.now_ms < self._terms.allowed_until_ms(entry)
+            and _young_enough(visit, entry)
+        )
+
+    async def _nothing_found(self, visit: _Visit) -> _Hit | None:
+        """A moment ago every provider of this very chain found nothing."""
+        plan = visit.plan
+        if self._negative_ttl_s <= 0:
+            return None
+        try:
+            entry = await self._cache.exact(nothing_key(plan.chain), visit.now_ms)
+        except Exception as error:
+            visit.warnings.append(f"the cache could not be read ({type(error).__name__}): taken as a miss")
+            return None
+        if entry is None or not is_nothing(entry):
+            return None
+        end_ms = min(entry.expires_at_ms, entry.stored_at_ms + self._negative_ttl_s * 1000)
+        return _Hit(plan.chain[0], entry, end_ms) if _may_serve(visit, entry, end_ms) else None
 
     async def _by_meaning(self, visit: _Visit) -> _Hit | None:
         """A live answer is never taken from another question: what is asked changes while one looks."""
@@ -142,11 +175,14 @@ class LookupStage:
                         visit.now_ms,
                         stored_since_ms=oldest_ms,
                     )
-                    if match is None or not _may_serve(visit, match.entry):
+                    if match is None:
+                        continue
+                    end_ms = self._terms.end_ms(match.entry, plan.freshness)
+                    if not _may_serve(visit, match.entry, end_ms):
                         continue
                     # The same question's own answer came in while meaning was looked for.
                     same = match.entry.cache_key == step.cache_key
-                    return _Hit(step, match.entry, None if same else match)
+                    return _Hit(step, match.entry, end_ms, None if same else match)
         except TimeoutError:
             visit.warnings.append(
                 f"the semantic tier took longer than {self._semantic_timeout_s * 1000:.0f} ms: taken as a miss"
@@ -172,15 +208,26 @@ class LookupStage:
         receipt = CacheReceipt(
             outcome="exact" if match is None else "semantic",
             age_s=max(visit.now_ms - entry.stored_at_ms, 0) / 1000,
-            expires_at=iso_utc(entry.expires_at_ms),
+            expires_at=iso_utc(hit.end_ms),
             # An exact hit on a back-fill is still another question's answer, and says whose.
             matched_query=entry.fetched_for if match is None else entry.normalized_query,
             similarity=None if match is None else match.similarity,
             probability=None if match is None else match.probability,
             reason=None if match is None else match.reason,
         )
+        if is_nothing(entry):
+            found = "nobody found anything for this question a moment ago: it is not asked again yet"
+            return self._reply(
+                visit,
+                Answer(
+                    "ungrounded",
+                    receipt,
+                    saved_micro_usd=entry.cost_micro_usd,
+                    warnings=[*visit.warnings, found],
+                ),
+            )
         answer = Answer(
-            status="grounded" if results else "ungrounded",
+            status="grounded",
             cache=receipt,
             results=results,
             context=self._contexts.of(entry.cache_key, results, plan.context_tokens),
@@ -191,6 +238,10 @@ class LookupStage:
         outputs = self._reply(visit, answer)
         if match is not None:
             outputs.append(_back_fill(plan, hit))
+        elif plan.cache == "use":
+            refresh = self._refresh.on_hit(plan, hit.step, entry, hit.end_ms, visit.now_ms)
+            if refresh is not None:
+                outputs.append(refresh)
         return outputs
 
     def _reply(self, visit: _Visit, answer: Answer) -> list[OutboundRecord]:
@@ -208,8 +259,8 @@ class LookupStage:
         return (self._timer() - visit.started) * 1000
 
 
-def _may_serve(visit: _Visit, entry: CacheEntry) -> bool:
-    return entry.expires_at_ms > visit.now_ms and _young_enough(visit, entry)
+def _may_serve(visit: _Visit, entry: CacheEntry, end_ms: int) -> bool:
+    return end_ms > visit.now_ms and _young_enough(visit, entry)
 
 
 def _young_enough(visit: _Visit, entry: CacheEntry) -> bool:
@@ -229,6 +280,8 @@ def _back_fill(plan: Plan, hit: _Hit) -> OutboundRecord:
             "tenant": plan.tenant,
             "normalized_query": plan.normalized_query,
             "language": plan.language,
+            "freshness": plan.freshness,
+            "expires_at_ms": hit.end_ms,
             "semantic": False,
             "fetched_for": hit.entry.normalized_query,
             "embedding": None,

@@ -5,7 +5,7 @@ from groundwire.schemas.plan import ProviderStep
 from groundwire.schemas.record import RecordError
 from groundwire.schemas.request import SearchRequest
 from groundwire.schemas.settings import Settings
-from groundwire.streams.stages.cache_key import cache_key, facet, filters_text, scope_of, spec_version
+from groundwire.streams.stages.cache_key import cache_key, compared_as, facet, filters_text, scope_of, spec_version
 from groundwire.streams.stages.freshness import Freshness
 from groundwire.streams.stages.ports import Directory, PlannedProvider
 from groundwire.streams.stages.query import clean_query
@@ -86,16 +86,19 @@ class Router:
             call = ProviderCall(call.query, depth, call.language, call.country, call.freshness, call.filters)
         terms = provider.storage
         shared = terms.shareable and self._settings.cache.scope == "shared"
-        facet_ = facet(
-            name,
-            self._version(provider),
-            depth,
-            request.language.lower() if request.language else None,
-            request.country.upper() if request.country else None,
-            filters,
-            call.freshness,
-            scope_of(request.tenant, shared=shared),
-            span,
+        exact, compared = (
+            facet(
+                name,
+                self._version(provider),
+                depth,
+                request.language.lower() if request.language else None,
+                request.country.upper() if request.country else None,
+                filters,
+                freshness,
+                scope_of(request.tenant, shared=shared),
+                span,
+            )
+            for freshness in (call.freshness, compared_as(call.freshness, request.freshness))
         )
         warnings = provider.warnings(call)
         if depth < request.depth:
@@ -103,8 +106,8 @@ class Router:
         return ProviderStep(
             provider=name,
             depth=depth,
-            cache_key=cache_key(facet_, normalized_query),
-            facet=facet_,
+            cache_key=cache_key(exact, normalized_query),
+            facet=compared,
             storable=terms.allowed and terms.max_ttl_s > 0 and request.cache != "bypass",
             # Whether the vendor can serve this very call is asked on a miss, by fetch: it costs as much as the whole rest.
             skip=provider.unavailable(),

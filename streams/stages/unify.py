@@ -2,21 +2,22 @@
 
 import time
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from groundwire.schemas.cache_write import CacheEntry, CacheWrite
 from groundwire.schemas.payload import Payload, RawAnswer
 from groundwire.schemas.plan import Plan, ProviderStep
 from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
-from groundwire.schemas.reply import Attempt, CacheOutcome, CacheReceipt, ReplyError, Result
+from groundwire.schemas.reply import Attempt, CacheOutcome, CacheReceipt, ReplyError
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import CACHE_WRITES
 from groundwire.streams.stages.answer_freshness import class_for_ttl
 from groundwire.streams.stages.consistency import is_consistent
 from groundwire.streams.stages.dead_letters import dead_letter
 from groundwire.streams.stages.events import planned_request_event
+from groundwire.streams.stages.hosts import hosts_of
 from groundwire.streams.stages.mapped import Mapped, MappedAnswers
 from groundwire.streams.stages.moments import iso_utc
+from groundwire.streams.stages.nothing_found import nothing_entry
 from groundwire.streams.stages.ports import MappingDirectory, Timer, TtlRule
 from groundwire.streams.stages.reply import Answer, latency_of, reply_record, reply_to, step_warnings
 from groundwire.streams.stages.stale import stale_answer
@@ -51,6 +52,8 @@ class Unify:
             poison = RecordError("poison", "Payload: chosen or attempt: an index points at nothing", "chosen")
             return [dead_letter(record, poison, stage="unify", now_ms=now_ms)]
         plan = payload.plan
+        if plan.refreshes_for is not None and payload.kind == "shared":
+            return []  # somebody else's answer is written by whoever paid for it
         raw = payload.answers[payload.chosen] if payload.chosen is not None else None
         step = _step_of(plan, raw)
         mapped = self._answers.get(payload, raw, step) if raw is not None and step is not None else None
@@ -60,13 +63,18 @@ class Unify:
             answer = _grounded(payload, raw, mapped, entry, now_ms)
         else:
             answer = _nothing(payload, mapped, now_ms)
+            if raw is None or (mapped is not None and mapped.problem is None):
+                entry = nothing_entry(payload, self._cache.negative_ttl_s, now_ms)
         unify_ms = (self._timer() - started) * 1000
         completed_at_ms = now_ms + round(unify_ms)
         latency = latency_of(
             plan, completed_at_ms, lookup_ms=payload.lookup_ms, fetch_ms=payload.fetch_ms, unify_ms=unify_ms
         )
         reply = reply_to(plan, answer, latency, completed_at_ms)
-        outputs = [reply_record(reply, plan.address), planned_request_event(reply, plan, completed_at_ms)]
+        # Nobody waits for a refresh, and it is no request: its vendor calls have their own events.
+        outputs = []
+        if plan.refreshes_for is None:
+            outputs = [reply_record(reply, plan.address), planned_request_event(reply, plan, completed_at_ms)]
         if entry is not None and payload.kind == "answer":
             write = CacheWrite(kind="put", entry=entry)
             outputs.append(OutboundRecord(CACHE_WRITES.name, entry.cache_key.encode(), write.encode()))
@@ -85,7 +93,7 @@ class Unify:
             self._cache,
             provider=raw.provider,
             freshness=class_for_ttl(plan.freshness, mapped.results, raw.received_at_ms),
-            domains=_hosts(mapped.results),
+            domains=hosts_of(mapped.results),
             cap_s=terms.max_ttl_s,
         )
         if ttl_s <= 0:
@@ -94,7 +102,7 @@ class Unify:
             cache_key=step.cache_key,
             facet=step.facet,
             provider=raw.provider,
-            tenant=plan.tenant,
+            tenant=plan.refreshes_for or plan.tenant,
             normalized_query=plan.normalized_query,
             language=plan.language,
             freshness=plan.freshness,
@@ -187,16 +195,3 @@ def _sum_of_costs(attempts: Sequence[Attempt]) -> tuple[int | None, list[str]]:
         known = sum(attempt.cost_micro_usd or 0 for attempt in attempts)
         return None, [f"the cost is unknown for {named}; the known part is {known} micro-USD"]
     return sum(attempt.cost_micro_usd or 0 for attempt in attempts), []
-
-
-def _hosts(results: Sequence[Result]) -> list[str]:
-    """Host names of the results, without `www.`; an address that can't be read has none."""
-    hosts: dict[str, None] = {}
-    for result in results:
-        try:
-            host = urlsplit(result.url).hostname
-        except ValueError:
-            continue
-        if host:
-            hosts[host.removeprefix("www.")] = None
-    return list(hosts)

@@ -23,6 +23,7 @@ from groundwire.schemas.topics import CACHE_WRITES, DEAD_LETTERS, EVENTS, FETCHE
 from groundwire.streams.stages.fetch import FetchStage
 from groundwire.streams.stages.lookup import LookupStage
 from groundwire.streams.stages.normalize import Normalize
+from groundwire.streams.stages.serving_terms import ServingTerms
 from groundwire.streams.stages.unify import Unify
 
 # Tuesday, 1 December 2026, 12:00 UTC.
@@ -370,11 +371,14 @@ class Road:
         self.semantic = FakeSemantic()
         self.published: list[OutboundRecord] = []
         self.normalize = Normalize(self.settings, self.directory)
-        self.lookup = LookupStage(self.cache, self.embedder, self.semantic, self.settings)
+        self.lookup = LookupStage(self.cache, self.embedder, self.semantic, self.settings, self.terms())
         self.fetch = self.new_fetch()
         self.unify = Unify(self.directory, self.settings, ttl_s)
         self.dropped_cache_writes = False
         self._offset = 0
+
+    def terms(self) -> ServingTerms:
+        return ServingTerms(self.directory, self.settings.cache, ttl_s)
 
     def new_fetch(self) -> FetchStage:
         """A fetch worker that has just started."""

@@ -82,6 +82,53 @@ def test_relative_words_carry_their_date(query: str, expected: str | None) -> No
     assert span(query) == expected
 
 
+DAYS = """
+today, tonight, tomorrow, yesterday, this morning, this evening, last night, right now, currently, latest, recently, so far
+these days, nowadays, an hour ago, 3 days ago, past 24 hours, last few days, next 7 days, last friday, next monday, this sunday
+on tuesday, 오늘, 내일, 어제, 그저께, 엊그제, 모레, 어젯밤, 지금, 방금, 조금 전, 며칠 전, 금일, 당일, 최근, 최신, 요즘, 3일 전
+2시간 전, 이틀 전, 지난 금요일, 이번 토요일"""
+WEEKS = """this week, last week, next week, this weekend, two weeks ago, in a week
+이번 주, 지난주, 저번 주, 다음주, 금주, 2주 전, 주말"""
+MONTHS = """this month, last month, next month, 2 months ago, this quarter, next december
+이번 달, 지난달, 저번달, 다음 달, 3개월 전"""
+YEARS = "this year, last year, next year, 5 years ago, this season, last summer, 올해, 작년, 내년, 재작년, 지난해, 올여름, 3년 전"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [(DAYS, "2026-12-01"), (WEEKS, "2026-W49"), (MONTHS, "2026-12"), (YEARS, "2026")]
+)
+def test_relative_time_is_known_in_both_languages(words: str, expected: str) -> None:
+    for word in (one.strip() for one in words.strip().replace("\n", ",").split(",")):
+        korean = not word.isascii()
+        query = f"{word} 등대 축제" if korean else f"lighthouse festival {word}"
+        assert span(query) == expected, word
+        assert kind(query) != "static", word
+
+
+def test_a_week_begins_on_monday_and_a_day_at_midnight_utc() -> None:
+    sunday_end, monday = 1_796_601_599_000, 1_796_601_600_000
+    assert (span("films this week", sunday_end), span("films this week", monday)) == ("2026-W49", "2026-W50")
+    assert (span("news today", sunday_end), span("news today", monday)) == ("2026-12-06", "2026-12-07")
+
+
+def test_last_friday_is_another_one_on_saturday() -> None:
+    assert span("match last friday", NOON_MS) != span("match last friday", NOON_MS + 4 * DAY_MS)
+
+
+def test_a_korean_today_is_koreas_day() -> None:
+    eight_in_seoul = NOON_MS + 11 * 3_600_000
+    assert span("오늘 날씨", eight_in_seoul) == "2026-12-02"
+    assert span("weather today", eight_in_seoul) == "2026-12-01"
+
+
+def test_an_operator_says_whose_day_it_is() -> None:
+    auckland = FreshnessRules(FreshnessSettings(time_zone="Pacific/Auckland"))
+    assert auckland.classify("weather today", "auto", Filters(), NOON_MS).span == "2026-12-02"
+    assert auckland.classify("오늘 날씨", "auto", Filters(), NOON_MS).span == "2026-12-01"
+    with pytest.raises(ValueError, match="no time zone is named `Atlantis`"):
+        FreshnessSettings(time_zone="Atlantis")
+
+
 def test_yesterdays_today_is_another_day() -> None:
     assert span("news today", NOON_MS - DAY_MS) == "2026-11-30"
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from groundwire.lake.cache.expiry import ttl_s
 from groundwire.schemas.cache_write import CacheEntry
 from groundwire.schemas.lookup import Fetch, Lookup
 from groundwire.schemas.payload import Payload, RawAnswer
@@ -14,6 +15,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import FETCHES, LOOKUPS, PAYLOADS
 from groundwire.streams.stages.lookup import LookupStage
 from groundwire.streams.stages.normalize import Normalize
+from groundwire.streams.stages.serving_terms import ServingTerms
 from tests.unit.stage_fakes import (
     KEEP_NOTHING,
     NOON_MS,
@@ -40,7 +42,12 @@ class Desk:
         routes = {"default": [provider.name for provider in self.providers]}
         self.settings = Settings.model_validate({"routes": routes, **settings})
         self.cache, self.embedder, self.semantic = FakeCache(), FakeEmbedder(), FakeSemantic()
-        self.stage = LookupStage(self.cache, self.embedder, self.semantic, self.settings)
+        self.stage = self.new_stage()
+
+    def new_stage(self, *providers: FakeProvider) -> LookupStage:
+        """A lookup worker; `providers` are those of now, when their terms have changed since a plan was made."""
+        terms = ServingTerms(FakeDirectory(*(providers or self.providers)), self.settings.cache, ttl_s)
+        return LookupStage(self.cache, self.embedder, self.semantic, self.settings, terms)
 
     def plan(self, **request: Any) -> Plan:
         normalize = Normalize(self.settings, FakeDirectory(*self.providers))
@@ -293,7 +300,9 @@ async def test_the_semantic_tier_can_be_switched_off() -> None:
 
 async def test_without_a_model_there_are_exact_hits_only() -> None:
     desk = Desk()
-    stage = LookupStage(desk.cache, None, None, desk.settings)
+    stage = LookupStage(
+        desk.cache, None, None, desk.settings, ServingTerms(FakeDirectory(*desk.providers), desk.settings.cache, ttl_s)
+    )
     fetch_of(await stage(lookup_record(Lookup(plan=desk.plan()).encode()), NOON_MS))
 
 

@@ -168,7 +168,7 @@ async def test_a_request_answered_in_time_stays_answered_when_it_is_looked_up_ag
     first = reply_of(await road.ask({"query": "capital of france", "request_id": "r", "timeout_s": 2}))
     road.clock.move(5)
     # The worker that looked it up is gone; another looks it up again, past its deadline.
-    road.lookup = LookupStage(road.cache, road.embedder, road.semantic, road.settings)
+    road.lookup = LookupStage(road.cache, road.embedder, road.semantic, road.settings, road.terms())
     plan = payloads_of(road.published)[-1].plan
     second = await road.lookup(
         inbound(OutboundRecord(LOOKUPS.name, b"", Lookup(plan=plan).encode())), road.clock.now_ms()
