@@ -82,6 +82,10 @@ def _model_of(value: bytes | None) -> type[RequestEvent] | type[AttemptEvent]:
         return RequestEvent
     if kind == "attempt":
         return AttemptEvent
+    version = document.get("version") if isinstance(document, dict) else None
+    if isinstance(version, int) and version > max(RequestEvent.VERSION, AttemptEvent.VERSION):
+        # A kind that a later version knows: reading on as the one with the version says so in its words.
+        return RequestEvent
     raise RecordError("poison", "event: `kind` is neither `request` nor `attempt`", "kind")
 
 

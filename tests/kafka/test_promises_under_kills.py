@@ -38,6 +38,7 @@ def _report(findings: Findings, done: Done) -> None:
     assert findings.broken() == [], "\n".join(findings.evidence)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 async def test_nothing_is_lost_doubled_or_unpaid_for_when_anything_is_killed(
     own_kafka: Cluster, tmp_path: Path
@@ -63,6 +64,7 @@ WORST_MOMENTS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 async def test_the_worst_moments_lose_double_and_overcharge_nothing(own_kafka: Cluster, tmp_path: Path) -> None:
     with Pipeline(tmp_path / "road", own_kafka.brokers) as pipeline:

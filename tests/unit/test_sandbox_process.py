@@ -41,7 +41,7 @@ class Process:
 
     def end(self, number: int) -> tuple[int, str]:
         self.popen.send_signal(number)
-        _, errors = self.popen.communicate(timeout=10)
+        _, errors = self.popen.communicate(timeout=30)
         return self.popen.returncode, errors
 
 
@@ -82,7 +82,7 @@ def test_it_ends_with_the_process_that_started_it() -> None:
         "print(child.pid)\n"
     )
     pid = int(
-        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=30).stdout
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=90).stdout
     )
     for _ in range(200):
         try:
