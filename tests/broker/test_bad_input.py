@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+import os
+import signal
 import time
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from tests.broker.system import RawClient, Up
@@ -75,6 +78,21 @@ async def test_the_same_id_with_other_content_is_a_conflict_and_with_the_same_co
         other = await client.ask("what is bread made of", request_id="twice")
     assert same["reply_id"] == first["reply_id"]
     assert (same["status"], same["results"], same["context"]) == (first["status"], first["results"], first["context"])
+    assert other["error"]["kind"] == "conflict"
+
+
+async def test_a_conflict_is_found_also_by_the_worker_that_comes_after_a_crash(up: Up) -> None:
+    async with RawClient(up.brokers) as client:
+        await client.ask("what is rye bread made of", request_id="before the crash")
+        assert up.process is not None
+        children = psutil.Process(up.process.pid).children(recursive=True)
+        frontline = next(child for child in children if child.cmdline()[-2:] == ["frontline", "--supervised"])
+        os.kill(frontline.pid, signal.SIGKILL)
+        client.replies.clear()
+        other = await client.ask(
+            "what is oat bread made of", request_id="before the crash", timeout_s=60, patience_s=80
+        )
+    assert other["status"] == "error"
     assert other["error"]["kind"] == "conflict"
 
 

@@ -103,6 +103,24 @@ def test_the_facet_leaves_the_text_out_and_keeps_everything_else() -> None:
     assert plan({"depth": 6}).chain[0].facet != one.facet
 
 
+def test_wordings_judged_static_and_slow_may_be_compared_and_never_share_a_key() -> None:
+    auto = {"freshness": "auto"}
+    static, slow = plan({**auto, "query": "who wrote the song"}), plan({**auto, "query": "who is the mayor of Oslo"})
+    assert (static.freshness, slow.freshness) == ("static", "slow")
+    assert static.chain[0].facet == slow.chain[0].facet
+    daily = plan({**auto, "query": "price of oat milk"})
+    assert daily.chain[0].facet != slow.chain[0].facet
+
+
+def test_a_class_that_the_caller_wished_is_compared_with_the_same_wish_only() -> None:
+    facets = {
+        plan({"freshness": wish, "query": "who is the mayor of Oslo"}).chain[0].facet
+        for wish in ("auto", "static", "slow", "daily", "live")
+    }
+    assert len(facets) == 5
+    assert key({"freshness": "auto", "query": "who is the mayor of Oslo"}) == key({"query": "who is the mayor of Oslo"})
+
+
 @pytest.mark.parametrize(
     "query", ["Paris weather today", "latest Paris weather", "current Paris weather", "파리 날씨 오늘"]
 )
