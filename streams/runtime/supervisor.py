@@ -140,6 +140,7 @@ class Supervisor:
         finally:
             waiting.cancel()
             stopping.cancel()
+            await asyncio.gather(waiting, stopping, return_exceptions=True)  # unheard, they would complain on stderr
 
     async def _wait_ready(self, child: Child, timeout_s: float) -> None:
         """Start it again a few times if it ends by itself; misuse is final at once. Raises RoleFailed."""

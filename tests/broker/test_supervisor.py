@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -212,7 +213,9 @@ async def test_a_sandbox_that_can_not_start_is_one_message(settings: Settings) -
             pass
 
 
-async def test_a_stop_while_starting_ends_everything(settings: Settings) -> None:
+async def test_a_stop_while_starting_ends_everything_without_a_complaint(settings: Settings) -> None:
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, complaint: complaints.append(complaint))
     supervisor = Supervisor(lambda environ: settings, os.environ, say=lambda *_: None, roles=LIGHT)
     stop = asyncio.Event()
     task = asyncio.create_task(supervisor.run(stop, lambda *_: None))
@@ -225,6 +228,8 @@ async def test_a_stop_while_starting_ends_everything(settings: Settings) -> None
     stop.set()
     await asyncio.wait_for(task, 60)
     assert not [pid for pid in pids if is_alive(pid)]
+    gc.collect()
+    assert complaints == []
 
 
 async def test_children_end_with_a_supervisor_that_is_killed(tmp_path: Path) -> None:
