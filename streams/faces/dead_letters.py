@@ -39,8 +39,11 @@ async def replay_letters(settings: Settings, letters: list[DeadLetter], *, repla
         for letter in letters:
             value = replacement if replacement is not None else _bytes(letter.value_base64)
             key = _bytes(letter.key_base64)
+            # Where it was, so that records of one key stay in order; placed by key where there is no such partition now.
+            there = letter.partition in await producer.partitions_for(letter.topic)
             await producer.send_and_wait(
                 letter.topic,
+                partition=letter.partition if there else None,
                 value=value,
                 key=b"" if key is None and value is None else key,  # the client sends no record without both
                 headers=[(name, base64.b64decode(content)) for name, content in letter.headers],
