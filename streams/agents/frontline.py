@@ -108,6 +108,8 @@ class Frontline:
                 patience_s=patience_s,
             ),
         )
+        # Across partitions in the order they were sent: of two contents under one id the first counts.
+        requests.sort(key=lambda record: record.timestamp_ms)
         await in_small_steps(normalize.restore, requests)
         await in_small_steps(lookup.restore, payloads)
 
