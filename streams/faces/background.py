@@ -12,7 +12,8 @@ from pathlib import Path
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.runtime.runfile import RunFile
 
-READY_TIMEOUT_S = 60.0
+# Longer than the supervisor waits for its roles, whose message says more.
+READY_TIMEOUT_S = 200.0
 
 
 def start_up(

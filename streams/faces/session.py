@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from groundwire.adapters.registry import Registry
 
 # An `up` that is not ready after this is not waited for: its own limit for the roles, and some.
-STARTING_PATIENCE_S = 75.0
+STARTING_PATIENCE_S = 200.0
 LOOK_EVERY_S = 0.2
 
 

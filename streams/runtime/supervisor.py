@@ -30,7 +30,8 @@ WORKER = "groundwire.streams.runtime.worker"
 SANDBOX = "groundwire.adapters.sandbox"
 INVOICE_FILE = "sandbox-invoice.json"
 
-READY_TIMEOUT_S = 60.0
+# For a role that hangs: one that has ended is seen at once, and a machine that is busy is not broken.
+READY_TIMEOUT_S = 180.0
 SANDBOX_TIMEOUT_S = 20.0
 # Ctrl-C to the end: the roles have most of 5 s, the broker and the sandbox the rest.
 STOP_ROLES_WITHIN_S = 3.8
@@ -222,7 +223,7 @@ class Supervisor:
             carry = await take_out(settings)
             await self._renew(broker, settings)
             await carry.put_into(settings)
-            await self._start_roles(stop)
+            await self._start_again(stop)
         finally:
             self._replacing = False
         log.warning(
@@ -240,9 +241,16 @@ class Supervisor:
         try:
             await asyncio.gather(*(child.stop(0) for child in self._roles))
             await self._renew(broker, settings)
-            await self._start_roles(stop)
+            await self._start_again(stop)
         finally:
             self._replacing = False
+
+    async def _start_again(self, stop: asyncio.Event) -> None:
+        """What was running is not given up for a role that does not come back in time: its keeper goes on trying."""
+        try:
+            await self._start_roles(stop)
+        except RoleFailed as error:
+            log.error("not every role is back after the broker was replaced; it goes on being tried", error=str(error))
 
     async def _renew(self, broker: EmbeddedBroker, settings: Settings) -> None:
         broker.restart()

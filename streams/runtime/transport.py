@@ -75,6 +75,7 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
 
     logger = FAUST_LOGGER
     consumer_stopped_errors = (ConsumerStoppedError,)
+    _begun = False  # Faust stops, and asks for the assignment of, a consumer that it has not started yet
 
     async def on_start(self) -> None:
         tuning: Tuning = self.app.tuning
@@ -95,11 +96,13 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
             max_poll_records=self.app.conf.broker_max_poll_records,
             retry_backoff_ms=RETRY_BACKOFF_MS,
         )
+        self._begun = True
         await self._kafka.start()
 
     async def on_stop(self) -> None:
         await super().on_stop()
-        await self._kafka.stop()
+        if self._begun:
+            await self._kafka.stop()
 
     # ── reading
 
@@ -262,7 +265,7 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
         self._kafka.subscribe(topics=set(topics), listener=_Rebalance(self))
 
     def assignment(self) -> set[TP]:
-        return {TP(*partition) for partition in self._kafka.assignment()}
+        return {TP(*partition) for partition in self._kafka.assignment()} if self._begun else set()
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
         """A partition that was just assigned is read from its committed offset anyway; one that stayed has to go back to it."""

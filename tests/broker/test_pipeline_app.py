@@ -237,6 +237,18 @@ async def test_what_is_in_work_when_told_to_stop_is_finished_and_committed(setti
     assert sum(await committed(settings, app.group, topic)) == 1
 
 
+@pytest.mark.parametrize("pause_s", [0, 0.02, 0.2])
+async def test_a_stop_at_any_moment_of_the_start_ends_the_role_without_an_error(
+    pause_s: float, settings: Settings
+) -> None:
+    (topic,) = await new_topics(settings, 1)
+    app = PipelineApp(new_role(), settings)
+    app.add_agent(topic.name, echo_to(topic), window=1)
+    stop = asyncio.Event()
+    asyncio.get_running_loop().call_later(pause_s, stop.set)
+    await asyncio.wait_for(app.run(stop), 30)
+
+
 async def test_two_workers_share_the_partitions_and_between_them_do_each_record_once(settings: Settings) -> None:
     # A machine that is busy with other tests must not get a live member thrown out of the group.
     settings = settings.model_copy(update={"kafka": KafkaSettings(session_timeout_s=6, rebalance_timeout_s=6)})
