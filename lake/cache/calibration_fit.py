@@ -183,7 +183,8 @@ def calibrate(
         f"what they show is at most {bound:.2%} ({_needed(max_false_hit_rate, confidence)} hits without a wrong one would)"
     )
     statement = {
-        "false_hit_rate_at_most": round(bound, 5), "confidence": confidence, "hits": chosen.hits, "false_hits": chosen.false_hits,
+        "proven": certified is not None, "false_hit_rate_at_most": round(bound, 5), "confidence": confidence,
+        "hits": chosen.hits, "false_hits": chosen.false_hits,
     }  # fmt: skip
     calibration = Calibration(curves, made_from, statement)
     return Fitted(calibration, points, chosen, bound, confidence, max_false_hit_rate, certified is not None, note)

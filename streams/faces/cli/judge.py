@@ -111,13 +111,16 @@ def calibrate(
     output: Annotated[
         Path | None, typer.Option(help="Where the calibration goes. Default: calibration.json in the state folder.")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write a calibration whose rate is not proven too; the file says so.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print, and write nothing.")] = False,
     as_json: Json = False,
 ) -> None:
     """Refit the semantic tier on your labelled pairs: the curve, the threshold, and a bound on the false-hit rate.
 
-    The bound is an exact binomial one. Where the pairs are too few to show the rate, it says so and what they do show.
-    Workers take a new calibration at their next start.
+    The bound is an exact binomial one. Where the pairs are too few to show the rate, it says so and what they do show,
+    writes nothing and ends with exit code 1. Workers take a new calibration at their next start.
 
     Example: [bold]groundwire cache calibrate pairs.tsv --max-false-hit-rate 0.01[/]
     """
@@ -132,20 +135,31 @@ def calibrate(
     except ValueError as error:
         raise CommandError(f"{pairs}: {error}") from None
     target = output or settings.calibration_path
-    if not dry_run:
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(json.dumps(fitted.calibration.to_json(), indent=2), encoding="utf-8")
-        except OSError as error:
-            raise CommandError(f"{target}: can't be written: {error.strerror}") from None
+    written = not dry_run and (fitted.certified or force)
+    if written:
+        _write(target, json.dumps(fitted.calibration.to_json(), indent=2))
     if as_json:
-        print_json({**fitted.to_json(), "written": None if dry_run else str(target)})
+        print_json({**fitted.to_json(), "written": str(target) if written else None})
     else:
         _show_fitted(fitted)
-        if not dry_run:
-            err.print(f"written: {plain(str(target))}; workers take it at their next start")
+        if written:
+            unproven = "" if fitted.certified else ", though its rate is not proven"
+            err.print(f"written{unproven}: {plain(str(target))}; workers take it at their next start", soft_wrap=True)
+        elif not dry_run:
+            err.print("nothing written: workers go on with what they have; --force writes it all the same")
     if not fitted.certified:
         raise typer.Exit(1)
+
+
+def _write(target: Path, text: str) -> None:
+    """Whole or not at all: a worker that starts meanwhile reads the old one."""
+    staged = target.with_name(f"{target.name}.new")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staged.write_text(text, encoding="utf-8")
+        staged.replace(target)
+    except OSError as error:
+        raise CommandError(f"{target}: can't be written: {error.strerror}") from None
 
 
 def _show_fitted(fitted: "Fitted") -> None:

@@ -16,8 +16,10 @@ from groundwire.streams.faces.cli import (
     demo,
     doctor,
     experiment,
+    freshness,
     lake,
     mcp,
+    payloads,
     providers,
     replay,
     report,
@@ -72,6 +74,7 @@ replay.register(app)
 report.register(app)
 demo.register(app)
 doctor.register(app)
+freshness.register(app)
 asyncapi.register(app)
 mcp.register(app)
 sandbox.register(app)
@@ -79,6 +82,7 @@ app.add_typer(cache.app, name="cache")
 app.add_typer(providers.app, name="providers")
 app.add_typer(topics.app, name="topics")
 app.add_typer(dead_letters.app, name="dead-letters")
+app.add_typer(payloads.app, name="payloads")
 app.add_typer(lake.app, name="lake")
 app.add_typer(experiment.app, name="experiment")
 
