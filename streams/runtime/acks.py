@@ -61,6 +61,14 @@ class ContiguousAcks:
         progress.pending.append(offset)
         return Ticket(partition, offset, progress.generation)
 
+    def begin_next(self, partition: Partition, offset: int) -> Ticket | None:
+        """A record goes into work before it was read back from the log. None: it must not, because it is not surely the next
+        one of its partition; then it is begun when it is read."""
+        progress = self._progress.get(partition)
+        if progress is None or progress.last_begun < 0 or offset != progress.last_begun + 1:
+            return None
+        return self.begin(partition, offset)
+
     def done(self, ticket: Ticket) -> bool:
         """A record is finished. True: it counts. False: it belongs to an assignment that is over, or was done before."""
         progress = self._progress.get(ticket.partition)

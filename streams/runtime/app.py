@@ -6,6 +6,10 @@ For every record:
 3. its outputs are published and confirmed by the broker;
 4. only then it is done, and its offset may be committed once everything before it is done too.
 
+A record that a handler publishes to a topic of the same app goes to its next handler when the broker has confirmed it, if
+this worker is the one that would read it and has begun everything before it. It is then as if it had been read: the tracker
+knows it, its copy from the log is passed over, and a crash repeats it from there.
+
 A crash anywhere in between repeats the record; nothing is lost. After a rebalance a record that is still in work here and
 comes back to this worker is not begun twice: the new assignment waits for the work under way.
 """
@@ -27,7 +31,7 @@ from groundwire.schemas.topics import DEAD_LETTERS
 from groundwire.streams.runtime.acks import ContiguousAcks, Partition, Ticket
 from groundwire.streams.runtime.connection import bootstrap_servers
 from groundwire.streams.runtime.liveness import watch
-from groundwire.streams.runtime.publisher import Publisher, PublishRefused
+from groundwire.streams.runtime.publisher import Confirmed, Publisher, PublishRefused
 from groundwire.streams.runtime.topics_admin import cluster_facts
 from groundwire.streams.runtime.transport import Listener, TunedFaust, Tuning
 
@@ -53,7 +57,7 @@ BUFFERED_PER_AGENT = 256
 class _Agent:
     topic: str
     handler: Handler
-    window: int
+    window: asyncio.Semaphore
 
 
 class PipelineApp:
@@ -63,7 +67,8 @@ class PipelineApp:
         self.role = role
         self.group = GROUP_PREFIX + role
         self._settings = settings
-        self._agents: list[_Agent] = []
+        self._agents: dict[str, _Agent] = {}
+        self._flows: Callable[[], bool] = lambda: False
         self._acks = ContiguousAcks()
         self._publisher = Publisher(settings, client_id=self.group)
         self._running: dict[tuple[str, int, int], asyncio.Task[None]] = {}
@@ -74,7 +79,7 @@ class PipelineApp:
 
     def add_agent(self, topic: str, handler: Handler, window: int) -> None:
         """Read `topic` with at most `window` records in work at once."""
-        self._agents.append(_Agent(topic, handler, window))
+        self._agents[topic] = _Agent(topic, handler, asyncio.Semaphore(window))
 
     def on_rebalance(self, *, assigned: Listener | None = None, revoked: Listener | None = None) -> None:
         """Be told which partitions came (before their first record is read) and which are gone."""
@@ -168,7 +173,8 @@ class PipelineApp:
             broker_commit_interval=COMMIT_INTERVAL_S,
             broker_max_poll_records=MAX_POLL_RECORDS,
         )
-        for agent in self._agents:
+        self._flows = app.flow_control.is_active
+        for agent in self._agents.values():
             topic = app.topic(
                 agent.topic, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw"
             )
@@ -177,32 +183,47 @@ class PipelineApp:
 
     def _reader(self, app: TunedFaust, agent: _Agent) -> Callable[[Any], Awaitable[None]]:
         async def read(stream: Any) -> None:
-            window = asyncio.Semaphore(agent.window)
             async for event in stream.noack().events():
-                await window.acquire()
+                await agent.window.acquire()
                 message = event.message
                 # A record fetched before a rebalance must not be begun after it: the ones before it are fetched again.
                 ticket = None
                 if message.generation_id == app.consumer_generation_id and app.flow_control.is_active():
                     ticket = self._acks.begin((message.topic, message.partition), message.offset)
                 if ticket is None:
-                    window.release()
+                    agent.window.release()
                     continue
                 place = (message.topic, message.partition, message.offset)
                 task = self._running.get(place)
                 if task is None:
-                    task = asyncio.create_task(self._serve(agent, _inbound(message)))
-                    self._running[place] = task
-                    task.add_done_callback(partial(self._forget, place))
-                task.add_done_callback(partial(self._done, ticket, window))
+                    self._begin(agent, ticket, _inbound(message))
+                else:
+                    task.add_done_callback(partial(self._done, ticket, agent))
 
         return read
+
+    def _begin(self, agent: _Agent, ticket: Ticket, record: InboundRecord) -> None:
+        place = (record.topic, record.partition, record.offset)
+        task = self._running[place] = asyncio.create_task(self._serve(agent, record))
+        task.add_done_callback(partial(self._forget, place))
+        task.add_done_callback(partial(self._done, ticket, agent))
+
+    async def _go_ahead(self, confirmed: Sequence[Confirmed]) -> None:
+        """Begin what was just published here and would be read here next."""
+        for one in confirmed:
+            agent = self._agents.get(one.topic)
+            if agent is None or agent.window.locked() or not self._flows():
+                continue
+            ticket = self._acks.begin_next((one.topic, one.partition), one.offset)
+            if ticket is not None:
+                await agent.window.acquire()  # at once: it is not locked
+                self._begin(agent, ticket, _read_back(one))
 
     async def _serve(self, agent: _Agent, record: InboundRecord) -> None:
         try:
             outputs = await agent.handler(record)
             if outputs:
-                await self._publisher.publish(outputs)
+                await self._go_ahead(await self._publisher.publish(outputs))
         except PublishRefused as refused:
             log.error("an output was refused by the broker", role=self.role, error=str(refused))
             await self._bury(record, "refused", str(refused))
@@ -229,8 +250,8 @@ class PipelineApp:
     def _forget(self, place: tuple[str, int, int], _task: "asyncio.Task[None]") -> None:
         self._running.pop(place, None)
 
-    def _done(self, ticket: Ticket, window: asyncio.Semaphore, task: "asyncio.Task[None]") -> None:
-        window.release()
+    def _done(self, ticket: Ticket, agent: _Agent, task: "asyncio.Task[None]") -> None:
+        agent.window.release()
         # Cancelled or failed to publish at the very end: not done, so it is read again.
         if not task.cancelled() and task.exception() is None:
             self._acks.done(ticket)
@@ -269,4 +290,17 @@ def _inbound(message: Any) -> InboundRecord:
         value=message.value,
         headers=tuple(message.headers or ()),
         timestamp_ms=int(message.timestamp * 1000),
+    )
+
+
+def _read_back(confirmed: Confirmed) -> InboundRecord:
+    """The record as it would be read from the log."""
+    return InboundRecord(
+        topic=confirmed.topic,
+        partition=confirmed.partition,
+        offset=confirmed.offset,
+        key=confirmed.record.key,
+        value=confirmed.record.value,
+        headers=confirmed.record.headers,
+        timestamp_ms=time.time_ns() // 1_000_000,
     )

@@ -7,6 +7,7 @@ readers know it: ids are deterministic and sinks idempotent.
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -56,6 +57,16 @@ class PublishRefused(Exception):  # noqa: N818 - it is what happened, as in the 
         self.reason = reason
 
 
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A record and the place the broker gave it. `offset` is -1 when the broker had it already and does not say where."""
+
+    record: OutboundRecord
+    topic: str
+    partition: int
+    offset: int
+
+
 class Publisher:
     """One producer with acks=all, idempotent where the broker can, replaced by a new one when the broker no longer knows it.
 
@@ -89,8 +100,8 @@ class Publisher:
         if producer is not None:
             await producer.stop()
 
-    async def publish(self, records: Sequence[OutboundRecord]) -> None:
-        """Returns when the broker has confirmed every record.
+    async def publish(self, records: Sequence[OutboundRecord]) -> list[Confirmed]:
+        """Returns when the broker has confirmed every record, with their places in no particular order.
 
         A reply partition that does not exist is ignored, and the record placed by its key. A topic that does not exist is
         replaced by the default reply topic, when it was a caller who named it.
@@ -100,13 +111,15 @@ class Publisher:
         for record in records:
             failpoint(f"before-publish:{record.topic}")
         left: Sequence[OutboundRecord] = records
+        confirmed: list[Confirmed] = []
         while left:
             producer = self._producer
             if producer is None:
                 raise ProducerClosed
-            left = await self._send(producer, left)
+            left = await self._send(producer, left, confirmed)
         for record in records:
             failpoint(f"after-publish:{record.topic}")
+        return confirmed
 
     async def partitions(self, topic: str) -> int | None:
         """How many partitions a topic has; None when there is no such topic."""
@@ -127,8 +140,10 @@ class Publisher:
             self._counts.clear()
             self._counted_at = time.monotonic()
 
-    async def _send(self, producer: AIOKafkaProducer, records: Sequence[OutboundRecord]) -> list[OutboundRecord]:
-        """Send and wait; gives back what has to be sent again."""
+    async def _send(
+        self, producer: AIOKafkaProducer, records: Sequence[OutboundRecord], confirmed: list[Confirmed]
+    ) -> list[OutboundRecord]:
+        """Send and wait; adds what was `confirmed` and gives back what has to be sent again."""
         sent: list[tuple[OutboundRecord, asyncio.Future[Any]]] = []
         again: list[OutboundRecord] = []
         refused: PublishRefused | None = None
@@ -147,7 +162,8 @@ class Publisher:
                 replace = replace or _is_forgotten(error)
         for record, future in sent:
             try:
-                await future
+                place = await future
+                confirmed.append(Confirmed(record, place.topic, place.partition, place.offset))
             except REFUSALS as error:
                 refused = PublishRefused(record, str(error) or type(error).__name__)
             except KafkaError as error:

@@ -70,6 +70,19 @@ class AcksMachine(RuleBasedStateMachine):
         if partition in self.assigned and begun and log.read_up_to > log.committed:
             assert self.acks.begin(partition, max(0, log.read_up_to - back)) is None
 
+    @rule(partition=st.sampled_from(PARTITIONS), gap=st.integers(0, 3))
+    def a_record_is_written_and_begun_before_it_is_read(self, partition: Partition, gap: int) -> None:
+        log = self.logs[partition]
+        caught_up = log.next_to_read() is None and log.read_up_to > log.committed and gap == 0
+        log.append(gap)
+        ticket = self.acks.begin_next(partition, log.offsets[-1])
+        if ticket is not None:
+            assert log.offsets[:-1] == [] or log.read_up_to > log.offsets[-2], "everything before it was begun"
+            log.read_up_to = log.offsets[-1] + 1
+            self.open.append(ticket)
+        else:
+            assert not (caught_up and partition in self.assigned and log.read_up_to == log.offsets[-1])
+
     @precondition(lambda self: self.open)
     @rule(data=st.data())
     def any_open_record_finishes(self, data: st.DataObject) -> None:

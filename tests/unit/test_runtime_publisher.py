@@ -13,6 +13,7 @@ from aiokafka.errors import (
     OutOfOrderSequenceNumber,
     ProducerClosed,
 )
+from aiokafka.structs import RecordMetadata, TopicPartition
 
 from groundwire.schemas.record import OutboundRecord
 from groundwire.schemas.settings import Settings
@@ -70,18 +71,19 @@ class Producer:
 
     async def send(
         self, topic: str, value: bytes, *, key: bytes | None, partition: int | None, headers: list[Any]
-    ) -> "asyncio.Future[None]":
+    ) -> "asyncio.Future[RecordMetadata]":
         objection = self._at_send(value)
         if objection is not None:
             raise objection
         self.sent.append((topic, value, partition))
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[RecordMetadata] = asyncio.get_running_loop().create_future()
         objection = self._script(value)
         if objection is not None:
             future.set_exception(objection)
         else:
             self.confirmed.append(value)
-            future.set_result(None)
+            place = TopicPartition(topic, partition or 0)
+            future.set_result(RecordMetadata(*place, place, len(self.confirmed) - 1, None, 0, 0))
         return future
 
     async def stop(self) -> None:
