@@ -112,6 +112,19 @@ def test_equals_may_change_places() -> None:
     )
 
 
+def test_the_head_of_joined_things_may_be_said_once() -> None:
+    same(
+        ("difference between roman law and greek law", "difference between roman and greek law"),
+        (
+            "difference between british culture and french culture",
+            "what is the difference between british and french culture",
+        ),
+        ("can i mix white vinegar and baking soda", "can i mix baking soda and white vinegar"),
+        ("arabica vs robusta beans difference", "what is the difference between arabica and robusta beans"),
+    )
+    differ("order", ("is oslo in norway or in sweden", "is norway in oslo or in sweden"))
+
+
 def test_the_question_word_has_to_be_the_same() -> None:
     differ(
         "question",
@@ -147,6 +160,69 @@ def test_set_ways_of_asking_are_one() -> None:
         ("who sings hurt", "who sang hurt"),
         ("how many people live in oslo", "what is the population of oslo"),
         ("explain what a quasar is", "what is a quasar"),
+    )
+
+
+def test_ways_of_asking_for_advice_are_one() -> None:
+    same(
+        ("what are some tips to sleep better", "how can i sleep better"),
+        ("what are some tips for dealing with jet lag", "how to deal with jet lag"),
+        ("how i get into medical school", "how can i get into medical school"),
+        ("how do i start running", "how should i get started with running"),
+        ("what books would you recommend for botany", "what are the best books for botany"),
+        ("what should i read to learn about opera", "what do i need to read to learn about opera"),
+        ("why we should recycle glass", "why should we recycle glass"),
+        ("is a dash cam worth buying", "is it worth to buy a dash cam"),
+        ("are night shifts good or bad", "are night shifts good"),
+        ("how much time does it take to learn go", "how long does it take to learn go"),
+        ("where are the best places to camp in norway", "what are the best places to camp in norway"),
+        ("who is the most tallest player", "who is the tallest player"),
+        ("lisbon weather forecast", "lisbon weather"),
+        ("knitting socks how-to", "knitting socks guide"),
+        ("cook rice using a microwave", "cook rice with a microwave"),
+        ("what is your favourite dessert", "what's your favorite dessert"),
+    )
+    differ(
+        "words",
+        ("tips for wedding speeches", "how to give wedding speeches"),
+        ("is tea bad", "is tea good or bad"),
+        ("stop using email", "stop email"),
+    )
+    differ("question", ("do i need to read the manual", "what do i need to read"), ("tips for runners", "how to run"))
+
+
+def test_some_asks_for_good_ones_and_not_for_others() -> None:
+    same(
+        ("what are some lakes to swim in", "what are the best lakes to swim in"),
+        ("what are some lakes to swim in", "what are lakes to swim in"),
+    )
+    differ(
+        "words",
+        ("what are some lakes to swim in", "what are the coldest lakes to swim in"),
+        ("what are the best antibiotics", "what are antibiotics"),
+    )
+
+
+def test_how_many_of_the_best_are_listed_changes_nothing() -> None:
+    same(
+        ("what are the top 5 board games", "what are the best board games"),
+        ("list of greek islands", "greek islands list"),
+    )
+    differ(
+        "numbers",
+        ("what are the top 5 board games", "what are the top 10 board games"),
+        ("what are the best movies of 2019", "what are the best movies"),
+        ("what are the best 2 player games", "what are the best player games"),
+    )
+    differ("words", ("used car prices", "used car price list"))
+
+
+def test_what_anyone_does_may_be_said_to_be_done() -> None:
+    same(("how much money can i send to mexico", "how much money can be sent to mexico"))
+    differ(
+        "voice",
+        ("how can i hire a coach", "how can i be hired by a coach"),
+        ("who killed caesar", "who was killed by caesar"),
     )
 
 

@@ -24,6 +24,9 @@ _CURRENCY_SIGNS = frozenset("$€£¥₩₹")
 _JOINERS = {"and": "and", "&": "and", "or": "or", "versus": "versus", "vs": "versus"}
 _ASKS_FOR_THE_BEST = frozenset(("what", "where", "who", ""))
 _PRAISE = frozenset(("good", "great", "top", "finest", "greatest", "nice"))
+# `what are some` asks for good ones: it goes with `the best`, and with neither.
+_SOME_OF_THE_BEST = "some-of-the-best"
+_FAVORITE = frozenset(("favorite", "favourite"))
 _BEFORE_PREDICATE = frozenset(("so", "how", "too", "as", "not", "any", "no", "very", "it"))
 # The A of `type-A`, the I of `EMT-I`: names, no article and no pronoun.
 _HYPHENED_LETTER = re.compile(r"(?<=\w)-([ai])(?![\w'-])")
@@ -59,6 +62,8 @@ def read(text: str) -> Reading:
     frame, rest = frame_of(found)
     if frame.asks in _ASKS_FOR_THE_BEST:
         rest = _with_best(rest)
+    if frame.asks == "what" and rest[:2] == ["are", "some"]:
+        rest = ["are", _SOME_OF_THE_BEST, *rest[2:]] if "best" not in rest else rest
     items, passive = _items(_phrases(_named(rest)), after_be=frame.be, light=words.LIGHT[frame.asks])
     items = _without_repeated_heads(items)
     items.extend(_literals(plain))
@@ -70,7 +75,7 @@ def read(text: str) -> Reading:
         exact=exact,
         voice=passive,
         possessed=bool(words.OWN & set(rest)),
-        owner=frame.copular and rest[1:2] != [] and rest[1] in words.POSSESSIVES and "favorite" not in rest[:4],
+        owner=frame.copular and rest[1:2] != [] and rest[1] in words.POSSESSIVES and not _FAVORITE & set(rest[:4]),
         symmetric=bool(_SYMMETRIC.search(" ".join(found))) and "than" not in found,
     )
 
@@ -125,6 +130,8 @@ def keys_of(word: str) -> tuple[str, ...]:
     """The base forms of a word, each replaced by the one that stands for its meaning."""
     if numbers.is_number(word):
         return (word,)
+    if word == _SOME_OF_THE_BEST:
+        return ("best",)
     keys = [SAME_WORD.get(base, base) for base in bases(word)]
     if word in SAME_WORD:
         keys.append(SAME_WORD[word])
@@ -176,7 +183,8 @@ def _without_repeated_heads(items: list[Item]) -> list[Item]:
     out = []
     for at, item in enumerate(items):
         after = items[at + 1 : at + 4]
-        joined = bool(after) and after[0].marker in _JOINERS.values() and not item.marker and item.kind == "word"
+        joined = bool(after) and after[0].marker in _JOINERS.values() and not item.marker
+        joined = joined and item.kind in ("word", "light")
         if not (joined and any(other.keys == item.keys and not other.marker for other in after)):
             out.append(item)
     return out
@@ -248,6 +256,6 @@ def _kind(surface: str, keys: tuple[str, ...], light: frozenset[str]) -> Kind:
         return "negation"
     if surface in words.QUANTIFIERS:
         return "quantity"
-    if surface in light or keys[0] in light:
+    if surface == _SOME_OF_THE_BEST or surface in light or keys[0] in light:
         return "light"
     return "word"

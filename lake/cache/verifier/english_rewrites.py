@@ -22,6 +22,13 @@ _SEEN = (
     r"know of|eaten|ate|tried|visited|played|received|used|faced|told|ever)"
 )
 
+# Verbs of what one wants to get done, and their -ing forms; nouns in -ing are none.
+_DONE = (
+    "apply|become|build|buy|choose|create|do|earn|find|fix|gain|get|grow|improve|increase|know|learn|lose|make|open|overcome|"
+    "prepare|reduce|remove|sell|start|stop|study|use|write"
+)
+_DOING = r"(?!(?:king|ring|spring|string|thing|evening|morning|wedding|building|clothing|painting)\b)\w{2,}ing\b"
+
 _COURTESIES = (
     (r"^(?:(?:please|kindly|hi|hello|hey|ok|okay|so|well|really|just) )+", ""),
     (
@@ -47,6 +54,18 @@ _COURTESIES = (
         "",
     ),
     (r"^(?:i am|i m) looking for ", ""),
+    # Kind: an enumeration, before or after what is enumerated (`list of open source databases`).
+    (r"^list of (?:all )?(?:the )?(\S+ .*)$", r"\1"),
+    (r"^(\S+ .*\w[^s\W]s) list$", r"\1"),
+    # Kind: a guide by another name.
+    (r"(?<=\w) how to$", " guide"),
+    # Kind: the means, after a thing and not after what one does or lets be (`stop using`).
+    (
+        r"\b(?!(?:stop|start|quit|avoid|keep|begin|of|for|by|is|are|am|be|from|without|not|after|before|when|while|people)\b)(\w+) "
+        r"using (?=\S)",
+        r"\1 with ",
+    ),
+    (r"^give (?=#\d)", ""),
     (r"^(?:in your opinion|according to you|any idea|quick question) ", ""),
     (
         r" (?:in your opinion|according to you|if possible|please|thanks|thank you|or not|explained|in detail|and how|"
@@ -55,12 +74,26 @@ _COURTESIES = (
     ),
     (rf"^what do you (?:think|believe|consider) (?={_BE}\b)", "what "),
     (r"^(what|who|where|why|when|how|which) do you (?:think|believe|feel|say) ", r"\1 "),
+    # Kind: what has to be done, asked with `need to` or `should`; whether it has to be is another question.
+    (
+        r"^((?:what|which|where|when|how)\b.*?) do (i|we|you|one) (?:need|have) to "
+        r"(?=(?:read|take|know|learn|study|use|eat|drink|watch|visit|follow|avoid)\b)",
+        r"\1 should \2 ",
+    ),
     (r"^do you (?:think|believe)(?: that)? (.+?) (would|will|should|can|could|is|are) ", r"\2 \1 "),
     (r"^(?:please )?(?:recommend|suggest)(?: me)?(?: some| any| a| the)? ", "what is "),
     (r"^do you (?:think|believe)(?: that)? (?=(?:is|are|it|there|the|we|i)\b)", "is "),
 )
 _HOW_TO = (
     (r"^explain how to ", "how to "),
+    # Kind: the helping verb left out (`how i get into`).
+    (rf"^how (?:i|we|u) ({_DONE}) ", r"howto \1 "),
+    # Kind: advice by another name (`what are some tips to sleep`, `… tips for sleeping`).
+    (
+        rf"^what (?:is|are) {_SOME}(?:tips?|tricks?)(?: (?:and|or) (?:tips?|tricks?))? "
+        rf"(?:to (?=\w)|(?:for|on) (?={_DOING}))",
+        "howto ",
+    ),
     (rf"^how {_CAN} {_WHO} (?:best )?(?:go about )?", "howto "),
     (r"^how (?:to|2) (?:best )?(?:go about )?", "howto "),
     (rf"^how {_WHO} (?:can|could|should|will|would) ", "howto "),
@@ -79,7 +112,7 @@ _HOW_TO = (
     (rf"^what (?:steps?|measures?) (?:should|can|do|must) {_WHO} (?:have to |need to )?take to ", "howto "),
     (r"^(?:the )?steps (?:to|for) ", "howto "),
     (r"\b(?:in order|so as) to\b", "to"),
-    (r"^howto (?:start|begin|get started) (?:to )?(\w+ing)\b", r"howto \1"),
+    (r"^howto (?:start|begin|get started) (?:to |with |in |on )?(\w+ing)\b", r"howto \1"),
     (r"^howto (?:start|begin) to ", "howto "),
     (r"\b(learn|teach|know) how to\b", r"\1 to"),
     (r"^howto (?:tell|know) (?=if\b|when\b|whether\b|that\b)", "howto know "),
@@ -88,10 +121,13 @@ _WHY = (
     (r"^how come ", "why "),
     (rf"^what {_BE} the reasons? (?:why|that) ", "why "),
     (r"^why is it that ", "why "),
+    # Kind: a question's words in the order of a statement (`why we should`, `what i can do`).
+    (r"^(why|what|where|when) (i|we|you|one) (should|can|could|must) ", r"\1 \3 \2 "),
 )
 # How much, how old, how tall: the thing asked for, by its name.
 _MEASURES = (
     (r"^how much (?:does|do|did|would|will) (?:it cost|it costs) (?:for|to) ", "what is price to "),
+    (r"^how much time ", "how long "),
     (r"^how much (?:does|do|would|will|should) (.+?) costs?\b", r"what is price of \1"),
     (r"^how much (?:is|are) (?!.*\b(?:of|in|than|more|less)\b)", "what is price of "),
     (r"^how old (?:is|are) ", "what is age of "),
@@ -141,6 +177,11 @@ _MAKERS = (
     (r"^who (?:is|was) the (?:person|one|man|woman|guy) (?:who|that) ", "who "),
 )
 _WHEN_AND_WHERE = (
+    # Kind: where for which place (`where are the best places to`).
+    (
+        r"^where (is|are) (?=(?:the |some )?(?:of the )?(?:best|good|cheapest|safest) (?:places?|spots?|areas?|locations?)\b)",
+        r"what \1 ",
+    ),
     (rf"^where {_CAN} {_WHO} (?:find|locate) ", "where is "),
     (r"^(?:in |on )?(?:what|which) (?:year|date) ", "when "),
     (r"^what (?:is|was) the (?:year|date)(?: when| that| in which) ", "when "),
@@ -153,6 +194,15 @@ _WHEN_AND_WHERE = (
 )
 # What one has seen and lived through: the best there is, for whoever is asked.
 _EXPERIENCE = (
+    # Kind: to be recommended is to be the best (`what books would you suggest for`).
+    (
+        r"^(?:what|which) (\S+(?: \S+){0,3}) (?:would|do|should|can) (?:you|u) (?:suggest|recommend)(?: me)?(?= for\b|$)",
+        r"what is best \1",
+    ),
+    # Kind: the superlative said twice.
+    (r"\bmost (?=\w{3,}est\b)", ""),
+    # Kind: one or some of many, before whatever name they have.
+    (r"^(what|which) (is|are) (?:one|some|any|a few) of (?!the\b|your\b)", r"\1 \2 "),
     (r"^which (?:someone-generic|ones|of (?:these|those|them)) ", "which "),
     (
         r"^(?:what|which) (?!is |are |was |were )((?:\S+ ){1,6}?)(?:is|are|would be) (?:the |considered )?(?:best|good|better)"
@@ -186,12 +236,24 @@ _TIME_WORDS = (
     (r"\b(?:is|are) (.+?) going to be\b", r"will \1 be"),
     (r"\b(?:at|in) (?:the )?(?:present|current) (?:time|day|moment)\b", "currently"),
     (r"\b(?:in )?this year (?:in |of )?(#\d{4})\b", r"in \1"),
+    (r"\b(?:right|ideal|perfect) (?=time\b)", "best "),
+    (r"\b(?:the )?(?:current )?time (?:right )?now\b", "current time"),
+    (r"\bweather forecast\b", "weather"),
     (r"\bno longer\b", "not anymore"),
     (r"\b(?:any more|any longer)\b", "anymore"),
     (r"\b(?:wwii|ww ii|ww #2|second world war|#2 world war|world war #2)\b", "world-war #2"),
     (r"\b(?:wwi|ww i|ww #1|first world war|#1 world war|world war #1)\b", "world-war #1"),
 )
 _CAN_ONE = (
+    # Kind: is it worth doing (`is it worth to buy one`, `is one worth buying`).
+    (r"^is it worth (?:it )?(?:to )?(?!it\b|the\b|a\b)(\w+) (.+)$", r"is \2 worth \1"),
+    # Kind: both answers named (`is it good or bad`).
+    (
+        r"^((?:is|are|was|were|do|does|did) .+ (?:good|right|true|safe|real|possible|legal|worth it)) or "
+        r"(?:not|bad|wrong|false|dangerous|unsafe|fake|impossible|illegal)$",
+        r"\1",
+    ),
+    (r"\b(?:whether or not|if or not)\b", "if"),
     (r"^is it possible for (.+?) to ", r"can \1 "),
     (r"^is it possible to ", "can "),
     (r"^(?:are|is) (\S+) able to ", r"can \1 "),
@@ -199,6 +261,7 @@ _CAN_ONE = (
     (r"^(.+?) is (?:this|it|that) true$", r"is \1"),
 )
 _DIFFERENCES = (
+    (r"^(.+?) (?:vs|versus) (.+?) differences?$", r"what is difference between \1 and \2"),
     (r"^(?:is|are) there (?:any |a |some )?(?:real |actual )?differences? between ", "what is difference between "),
     (r"^what do you think (?:about|of) ", "what is opinion on "),
     (r"^what (?:are|is) your (?:thoughts?|opinions?|views?|take) (?:on|about|of) ", "what is opinion on "),

@@ -15,9 +15,10 @@ _SAME = """
     cell-phone mobile-phone cellphone handphone
     refrigerator fridge
     tv television telly
+    tv-series tv-show television-series television-show
     bicycle bike
     motorcycle motorbike
-    fast quick rapid
+    fast quick rapid quickly rapidly
     large big
     largest biggest
     highest tallest
@@ -233,6 +234,12 @@ _SAME = """
     disease illness
     medicine medication
     own belong-to
+    spin rotate
+    separate split
+    delicious tasty yummy
+    legit legitimate
+    evidence proof
+    overrated over-hyped overhyped
     side-effect adverse-effect
     mixture mix
     mother mom mum
@@ -357,7 +364,6 @@ _SAME = """
     tired exhausted fatigued
     upcoming forthcoming
     enough sufficient
-    quickly rapidly
     abroad overseas
     often frequently
     rarely seldom

@@ -45,7 +45,8 @@ def compare(
     `nominal`: neither has a subject that acts, so that a phrase may become a word in front (`pain in the knee`, `knee pain`);
     `answers_yes`: yes or no is the answer, so that every preposition counts (`is earth a black hole`, `… in a black hole`)."""
     for a, b in pairs:
-        if answers_yes and bool(asked[a].marker) != bool(stored[b].marker):
+        joint = any(item.marker in JOINTS for item in (asked[a], stored[b]))  # `a and b`, `b and a`: left to the order
+        if answers_yes and not joint and bool(asked[a].marker) != bool(stored[b].marker):
             return Order(False, f"{asked[a].marker or stored[b].marker} on one side only: {asked[a].surface}")
         if clash := _clash(asked[a].marker, stored[b].marker):
             return Order(False, f"{clash}: {asked[a].surface}")
@@ -91,7 +92,8 @@ class _Block:
     def is_heading(self) -> bool:
         """Words that say what is wanted of a subject: `price`, `lyrics`; or what is done to it: `monitoring`."""
         doing = len(self.items) == 1 and self.items[0][0].surface.endswith("ing")
-        return doing or all(any(key in HEADINGS for key in asked.keys) for asked, _ in self.items)
+        words = [asked for asked, _ in self.items if "best" not in asked.keys]
+        return doing or (bool(words) and all(any(key in HEADINGS for key in asked.keys) for asked in words))
 
     @property
     def is_ranking(self) -> bool:

@@ -16,6 +16,7 @@ from groundwire.lake.cache.verifier.reading import Item, Reading
 _OPEN = frozenset(("what", "how", "why", "howto"))
 _FEWEST_IN_COMMON = 2
 _MOST_EXTRA = 2
+_LONGEST_LIST = 100
 # Korean questions: the things in common that a word more needs beside it, in a choice or a question of manner, and in others.
 _FEWEST_IN_COMMON_KOREAN = 3
 _FEWEST_IN_COMMON_KOREAN_FACT = 4
@@ -45,6 +46,8 @@ def _ordinary(item: Item, reading: Reading) -> bool:
         return False  # how often, how long: the word is the question
     if item.kind == "quantity":
         return item.surface in SOFT_QUANTITIES
+    if item.kind == "number":
+        return _counts_the_best(at, reading)
     if item.kind != "word" or item.marker in JOINTS or item.marker in MUST_STAND or not item.surface.isascii():
         return False
     after = reading.items[at + 1] if at + 1 < len(reading.items) else None
@@ -56,6 +59,13 @@ def _ordinary(item: Item, reading: Reading) -> bool:
         return False
     ending = item.surface.endswith(("er", "est", "less", "free"))
     return not ending and not any(letter.isdigit() for letter in item.surface)
+
+
+def _counts_the_best(at: int, reading: Reading) -> bool:
+    """`top 5 movies` for `top movies`: how many of the best one wants to see, not which."""
+    beside = reading.items[max(0, at - 1) : at] + reading.items[at + 1 : at + 2]
+    value = reading.items[at].keys[0][1:]
+    return value.isdecimal() and 2 < int(value) <= _LONGEST_LIST and any("best" in item.keys for item in beside)
 
 
 def _in_common(asked: Reading, aligned: Alignment) -> int:

@@ -146,6 +146,13 @@ def _is_active(verb: str, reading: Reading) -> bool:
     return False
 
 
+def _is_turned(verb: str, active: Reading, passive: Reading) -> bool:
+    """Where anyone does it, it is done by nobody in particular: `how can i deposit cash`, `how can cash be deposited`."""
+    by_anyone = active.frame.generic and not passive.frame.generic
+    by_anyone = by_anyone and all(item.marker != "by" for item in passive.items)
+    return not by_anyone and _is_active(verb, active)
+
+
 def _check_voice(asked: Reading, stored: Reading) -> Check:
     """Who does it and to whom it is done: `who killed`, `who was killed by`."""
     if not asked.frame.asks or not stored.frame.asks:
@@ -153,6 +160,6 @@ def _check_voice(asked: Reading, stored: Reading) -> Check:
     turned = sorted(
         verb
         for verb in (asked.voice ^ stored.voice) - BOTH_VOICES
-        if _is_active(verb, stored if verb in asked.voice else asked)
+        if _is_turned(verb, *((stored, asked) if verb in asked.voice else (asked, stored)))
     )
     return Check("voice", not turned, f"{' '.join(turned)} active against passive" if turned else "same")
