@@ -61,8 +61,8 @@ _COURTESIES = (
     (r"(?<=\w) how to$", " guide"),
     # Kind: the means, after a thing and not after what one does or lets be (`stop using`).
     (
-        r"\b(?!(?:stop|start|quit|avoid|keep|begin|of|for|by|is|are|am|be|from|without|not|after|before|when|while|people)\b)(\w+) "
-        r"using (?=\S)",
+        r"\b(?!(?:stop|start|quit|avoid|keep|begin|of|for|by|is|are|am|be|from|without|not|after|before|when|while|people)\b)"
+        r"(\w+) using (?=\S)",
         r"\1 with ",
     ),
     (r"^give (?=#\d)", ""),
