@@ -11,6 +11,7 @@ from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.runtime.connection import connection_kwargs
 from groundwire.streams.runtime.inbound import inbound
 from groundwire.streams.runtime.log_ends import log_ends
+from groundwire.streams.runtime.publisher import MAX_REQUEST_BYTES
 from groundwire.streams.runtime.topics_admin import cluster_facts
 
 
@@ -26,7 +27,11 @@ async def read_topic(settings: Settings, topic: str) -> AsyncIterator[InboundRec
         )
     partitions = [TopicPartition(topic, number) for number in range(count)]
     consumer = AIOKafkaConsumer(
-        **connection_kwargs(settings), enable_auto_commit=False, auto_offset_reset="earliest", fetch_max_wait_ms=20
+        **connection_kwargs(settings),
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+        fetch_max_wait_ms=20,
+        max_partition_fetch_bytes=MAX_REQUEST_BYTES,
     )
     try:
         await consumer.start()

@@ -32,6 +32,9 @@ _GRACE_S = 0.25
 _WAIT_SHARE = 0.5
 # Failures that the same vendor may not repeat a moment later.
 _PASSING: frozenset[AttemptOutcome] = frozenset({"transport", "server_error", "rate_limited"})
+# Of answers in JSON that nobody could read, so much is kept for each request: it may be the mapping that is wrong, and then
+# they are read again without a call. What is served never loses its room in the record to them.
+_MOST_UNREAD_CHARACTERS = 256 * 1024
 # Failures of a key: another key may do.
 _OF_THE_KEY: frozenset[AttemptOutcome] = frozenset({"quota", "auth"})
 
@@ -311,7 +314,7 @@ class _Run:
             hedged=mark.hedged,
         )
         self._book(mark, outcome)
-        if outcome.body is None or outcome.outcome not in ("ok", "empty"):
+        if outcome.body is None or not (outcome.outcome in ("ok", "empty") or self._may_be_ours(outcome)):
             return
         self._result.answers.append(
             RawAnswer(
@@ -326,6 +329,14 @@ class _Run:
         )
         if self._settles(number) and self._result.chosen is None:
             self._result.chosen = len(self._result.answers) - 1
+
+    def _may_be_ours(self, outcome: CallOutcome) -> bool:
+        """A paid answer in JSON that could not be read: the vendor's slip, or our mapping's."""
+        if outcome.outcome != "bad_answer" or outcome.body is None or not outcome.body.lstrip().startswith(("{", "[")):
+            return False
+        unread = {number for number, one in enumerate(self._result.attempts) if one.outcome == "bad_answer"}
+        kept = sum(len(answer.body) for answer in self._result.answers if answer.attempt in unread)
+        return kept + len(outcome.body) <= _MOST_UNREAD_CHARACTERS
 
     def _book(self, mark: AttemptMark, outcome: CallOutcome) -> None:
         self._chain.budgets.book(
