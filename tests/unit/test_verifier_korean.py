@@ -34,6 +34,15 @@ def test_particles_give_the_direction() -> None:
     )
 
 
+def test_adjectives_that_lose_their_h_and_the_verb_that_looks_like_one() -> None:
+    same(
+        ("하늘이 파란 이유가 뭐야?", "하늘은 왜 파란가요?"),
+        ("세탁기 청소하는 방법", "세탁기 청소는 어떻게 하나요?"),
+        ("세탁기 청소하는 방법", "세탁기 청소는 어떻게 하나"),
+    )
+    differ("words", ("하늘이 파란 이유", "하늘이 빨간 이유"), ("사과 하나 칼로리", "사과 칼로리"))
+
+
 def test_words_that_carry_their_particle_may_stand_anywhere() -> None:
     same(
         ("한글은 누가 만들었나요?", "누가 한글을 만들었나요?"),

@@ -109,6 +109,8 @@ class _Reader:
         word = "자는" if word == "잘" and after.startswith(("때", "수")) else _bare(word)
         if not word or word in words.FILLERS or word in _IN_PROGRESS or (word in ("한", "할") and before):
             return
+        if word == "하나" and "how" in self.asks:
+            return  # how it is done, not one of them
         if word.startswith("수") and after.startswith(("있", "없")) and word in ("수", "수가", "수는", "수도"):
             return
         if word.removesuffix("을").removesuffix("은") == "법" and before.endswith("는"):
@@ -203,6 +205,8 @@ class _Reader:
 
     def _known_noun(self, word: str) -> bool:
         """Nouns that stand for a question word, and little words, before anything is taken for a verb."""
+        if word == "하나요":
+            return False
         stem, part = noun(word)
         if stem in words.PERSONS:
             if part in ("to", "than"):

@@ -101,7 +101,17 @@ _COPULAS = tuple(sorted(_COPULA_ENDINGS.split(), key=len, reverse=True))
 _BEFORE_ENDINGS = _endings("겠 으시 시 으셨 셨 었 았 였 ㅆ 었었 았었 더")
 _PAST = frozenset(_endings("으셨 셨 었 았 였 ㅆ 었었 았었"))
 # A vowel that holds the ending -어/아: 해 is 하, 와 is 오, 켜 is 켜 or 키.
-_VOWELS = {"ᅢ": ("ᅡ",), "ᅫ": ("ᅬ",), "ᅪ": ("ᅩ",), "ᅯ": ("ᅮ",), "ᅧ": ("ᅧ", "ᅵ"), "ᅥ": ("ᅥ", "ᅳ"), "ᅡ": ("ᅡ", "ᅳ"), "ᅦ": ("ᅦ", "ᅳ")}
+_VOWELS = {
+    "ᅢ": ("ᅡ",),
+    "ᅫ": ("ᅬ",),
+    "ᅪ": ("ᅩ",),
+    "ᅯ": ("ᅮ",),
+    "ᅧ": ("ᅧ", "ᅵ"),
+    "ᅥ": ("ᅥ", "ᅳ"),
+    "ᅡ": ("ᅡ", "ᅳ"),
+    "ᅦ": ("ᅦ", "ᅳ"),
+    "ᅤ": ("ᅣ",),
+}
 _AFTER_VOWEL = frozenset(_endings("요 서 야 도 라 다가")) | {""}
 _ADNOMINAL = frozenset(_endings("는 ㄴ 은 ㄹ 을 던"))
 _THING_ENDINGS = frozenset(_endings(_THINGS))
@@ -301,13 +311,15 @@ def _stems(letters: str, *, contracted: bool) -> tuple[str, ...]:
     forms = [letters]
     if contracted:
         forms.extend(letters[:-1] + vowel for vowel in _VOWELS.get(letters[-1], ()))
-    # ㅂ, ㄷ, ㅅ, ㄹ and 르 that the ending changed: 추우 → 춥, 들 → 듣, 나 → 낫, 사 → 살, 빨라 → 빠르.
+    # ㅂ, ㄷ, ㅅ, ㄹ, ㅎ and 르 that the ending changed: 추우 → 춥, 들 → 듣, 나 → 낫, 사 → 살, 파라 → 파랗, 빨라 → 빠르.
     more: list[str] = []
     for form in forms:
         if form.endswith(_U):
             more.append(form[:-2] + "ᆸ")
         if form.endswith("ᆯ"):
             more.append(form[:-1] + "ᆮ")
+        if form[-1] in "ᅡᅣ" and len(form) > 3:
+            more.append(form + "ᇂ")
         if form.endswith(_L_DOUBLED):
             more.append(form[:-3] + _REU)
         if form[-1] in "ᅡᅢᅥᅦᅩᅮᅳᅵᅧᅬ":

@@ -50,6 +50,8 @@ def _ordinary(item: Item, reading: Reading) -> bool:
         return _counts_the_best(at, reading)
     if item.kind != "word" or item.marker in JOINTS or item.marker in MUST_STAND or not item.surface.isascii():
         return False
+    if item.surface == "using":
+        return False  # to stop a thing, to stop using it
     after = reading.items[at + 1] if at + 1 < len(reading.items) else None
     if after is not None and (after.marker in JOINTS or after.kind == "number"):
         return False
