@@ -16,6 +16,9 @@ from groundwire.streams.faces.client import ClientError, GroundwireClient
 # Pass, questions done, questions in all; once with 0 when a pass begins.
 Progress = Callable[[int, int, int], None]
 
+# Each question's number and reply, for who wants to know more of it than is counted here.
+Observe = Callable[[int, SearchReply], None]
+
 # So many in a row without a reply are a Groundwire that is gone, not a few requests that were lost on the way.
 FEWEST_SILENT = 3
 
@@ -79,6 +82,7 @@ async def replay(
     rate_per_s: float | None,
     options: dict[str, Any],
     progress: Progress,
+    observe: Observe = lambda _index, _reply: None,
 ) -> ReplayResult:
     """Ask every question `passes` times, in order, at most `concurrency` at once and `rate_per_s` a second.
 
@@ -106,6 +110,7 @@ async def replay(
                 gathered.failed(str(error))
             else:
                 gathered.answered(reply, (time.perf_counter() - sent) * 1000)
+                observe(index, reply)
             finally:
                 window.release()
             progress(gathered.number, gathered.seen, len(questions))

@@ -15,7 +15,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.streams.faces.cli.terminal import err, money, out, plain, print_json, waiting
 from groundwire.streams.faces.client import GroundwireClient
 from groundwire.streams.faces.questions import read_questions
-from groundwire.streams.faces.replay import PassSummary, ReplayResult
+from groundwire.streams.faces.replay import Observe, PassSummary, ReplayResult
 from groundwire.streams.faces.replay import replay as replay_questions
 from groundwire.streams.faces.session import Session, connected
 
@@ -70,10 +70,12 @@ def run_replay(
     concurrency: int,
     rate_per_s: float | None = None,
     options: dict[str, Any] | None = None,
+    label: str = "",
+    observe: Observe = lambda _index, _reply: None,
 ) -> ReplayResult:
-    """Replay with a progress bar on stderr: done, rate, time left."""
+    """Replay with a progress bar on stderr: done, rate, time left. `label` stands before it instead of the pass's number."""
     columns = (
-        TextColumn("pass {task.fields[number]}"),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
@@ -85,7 +87,7 @@ def run_replay(
 
         def progress(number: int, done: int, total: int) -> None:
             if number not in tasks:
-                tasks[number] = bar.add_task("", total=total, number=number, rate=""), time.monotonic()
+                tasks[number] = bar.add_task(label or f"pass {number}", total=total, rate=""), time.monotonic()
             task, began = tasks[number]
             # Over the whole pass: the bar's own speed is that of its last few steps, which come in bursts.
             bar.update(task, completed=done, rate=rate(done, time.monotonic() - began))
@@ -100,6 +102,7 @@ def run_replay(
                     rate_per_s=rate_per_s,
                     options=options or {},
                     progress=progress,
+                    observe=observe,
                 )
 
         return asyncio.run(go())
