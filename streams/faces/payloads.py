@@ -12,8 +12,7 @@ from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.log_reader import read_topic
 from groundwire.streams.faces.producing import producing
 from groundwire.streams.runtime.publisher import MAX_REQUEST_BYTES
-from groundwire.streams.stages.ports import MappingDirectory
-from groundwire.streams.stages.reread import Reread, Rereading
+from groundwire.streams.stages.reread import ReadingDirectory, Reread, Rereading
 
 # What one replay may hold in memory.
 MOST_BYTES = 512 * 1024**2
@@ -56,8 +55,10 @@ class Selection:
     fits into memory.
     """
 
-    def __init__(self, providers: MappingDirectory, wanted: Wanted, most_bytes: int = MOST_BYTES) -> None:
-        self._read = Rereading(providers)
+    def __init__(
+        self, providers: ReadingDirectory, settings: Settings, wanted: Wanted, most_bytes: int = MOST_BYTES
+    ) -> None:
+        self._read = Rereading(providers, settings)
         self._wanted = wanted
         self._most_bytes = most_bytes
         self._bytes = 0
@@ -102,9 +103,9 @@ class Selection:
             return None  # unify has reported it
 
 
-async def read_payloads(settings: Settings, providers: MappingDirectory, wanted: Wanted) -> list[Kept]:
+async def read_payloads(settings: Settings, providers: ReadingDirectory, wanted: Wanted) -> list[Kept]:
     """The wanted answers the log still has, each outcome of a request once. Raises BrokerUnreachable, CommandError."""
-    selection = Selection(providers, wanted)
+    selection = Selection(providers, settings, wanted)
     for see in (selection.look, selection.take):
         async for record in read_topic(settings, PAYLOADS.name):
             see(record)
@@ -112,18 +113,23 @@ async def read_payloads(settings: Settings, providers: MappingDirectory, wanted:
 
 
 async def send_again(settings: Settings, kept: Iterable[Kept]) -> int:
-    """Publish those that hold results, each to the partition it came from; returns how many. Raises BrokerUnreachable."""
+    """Publish those that hold results; returns how many. Raises BrokerUnreachable.
+
+    Each goes to the partition it came from; where its key is another by now, to that of the key, where the fetch worker of
+    this question looks for what is paid.
+    """
     sent = 0
     async with producing(settings, max_request_size=MAX_REQUEST_BYTES) as producer:
         partitions = await producer.partitions_for(PAYLOADS.name)
         for one in kept:
             if not one.reread.results:
                 continue  # it would take away what there is
-            there = one.record.partition in partitions
+            key = one.reread.payload.plan.chain[0].cache_key.encode()
+            stays = key == one.record.key and one.record.partition in partitions
             await producer.send_and_wait(
                 PAYLOADS.name,
-                partition=one.record.partition if there else None,
-                key=one.record.key,
+                partition=one.record.partition if stays else None,
+                key=key,
                 value=one.reread.payload.encode(),
                 headers=list(one.record.headers),
             )

@@ -6,11 +6,24 @@ vendor that has none.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from groundwire.schemas.payload import Payload
+from groundwire.schemas.settings import Settings
 from groundwire.streams.stages.consistency import is_consistent
 from groundwire.streams.stages.mapped import Mapped, MappedAnswers
-from groundwire.streams.stages.ports import MappingDirectory
+from groundwire.streams.stages.ports import Directory, MappingDirectory, MappingProvider, PlannedProvider
+from groundwire.streams.stages.rekeyed import Rekeying
+
+
+class ReadingDirectory(Directory, MappingDirectory, Protocol):
+    """Providers that can be planned with and that read answers."""
+
+    def get(self, name: str) -> "ReadingProvider": ...
+
+
+class ReadingProvider(PlannedProvider, MappingProvider, Protocol):
+    """A vendor as planning and unify see it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +37,11 @@ class Reread:
 
 
 class Rereading:
-    """Reads payloads with the providers there are now."""
+    """Reads payloads with the providers and settings there are now."""
 
-    def __init__(self, providers: MappingDirectory) -> None:
+    def __init__(self, providers: ReadingDirectory, settings: Settings) -> None:
         self._answers = MappedAnswers(providers)
+        self._rekeyed = Rekeying(settings, providers)
 
     def __call__(self, payload: Payload) -> Reread | None:
         """None for a payload that holds no answer, or none that its plan knows."""
@@ -37,8 +51,8 @@ class Rereading:
         if not readings:
             return None
         index, mapped = next(((index, mapped) for index, mapped in readings if mapped.results), readings[0])
-        chosen = payload if payload.chosen == index else payload.model_copy(update={"chosen": index})
-        return Reread(chosen, payload.answers[index].provider, len(mapped.results), mapped.problem)
+        corrected = payload.model_copy(update={"chosen": index, "plan": self._rekeyed(payload.plan)})
+        return Reread(corrected, payload.answers[index].provider, len(mapped.results), mapped.problem)
 
     def _read(self, payload: Payload, index: int) -> Mapped | None:
         raw = payload.answers[index]

@@ -12,7 +12,6 @@ from groundwire.streams.faces.payloads import Kept, Selection, Wanted
 from groundwire.streams.stages.reread import Rereading
 from tests.unit.stage_fakes import (
     NOON_MS,
-    FakeDirectory,
     FakeProvider,
     Road,
     always,
@@ -38,8 +37,8 @@ def placed(*payloads: Payload, start: int = 0, timestamp_ms: int = NOON_MS) -> l
     ]
 
 
-def select(records: list[InboundRecord], directory: FakeDirectory, **wanted: object) -> list[Kept]:
-    selection = Selection(directory, Wanted(**wanted))  # type: ignore[arg-type]
+def select(records: list[InboundRecord], road: Road, **wanted: object) -> list[Kept]:
+    selection = Selection(road.directory, road.settings, Wanted(**wanted))  # type: ignore[arg-type]
     for see in (selection.look, selection.take):
         for record in records:
             see(record)
@@ -52,7 +51,7 @@ async def test_an_answer_nobody_could_read_is_kept_and_grounds_the_request_once_
     outputs = await road.ask({"query": "tide tables"})
     assert reply_of(outputs).status == "ungrounded"
     (payload,) = payloads_of(outputs, "answer")
-    reread = Rereading(road.directory)(payload)
+    reread = Rereading(road.directory, road.settings)(payload)
     assert reread is not None and (reread.provider, reread.results) == ("alpha", 2)
     again = road.unify(placed(reread.payload)[0], NOON_MS + 5_000)
     first, second = reply_of(outputs), reply_of(again)
@@ -72,7 +71,7 @@ async def test_what_was_served_stays_what_is_served() -> None:
     unreadable = failed("bad_answer", status=200, cost=PAID, body=body_about("alpha", "tide tables"))
     road = Road(FakeProvider("alpha", script=always(unreadable)), FakeProvider("beta"))
     payload = await asked(road, "tide tables")
-    reread = Rereading(road.directory)(payload)
+    reread = Rereading(road.directory, road.settings)(payload)
     assert reread is not None and (reread.provider, reread.payload) == ("beta", payload)
 
 
@@ -80,7 +79,7 @@ async def test_an_answer_that_still_holds_nothing_says_why() -> None:
     road = Road(FakeProvider("alpha"))
     payload = await asked(road, "tide tables")
     broken = payload.answers[0].model_copy(update={"body": "{}"})
-    reread = Rereading(road.directory)(payload.model_copy(update={"answers": [broken]}))
+    reread = Rereading(road.directory, road.settings)(payload.model_copy(update={"answers": [broken]}))
     assert reread is not None and reread.results == 0
     assert reread.problem == "alpha: the answer can't be read: not the documented shape"
 
@@ -88,7 +87,7 @@ async def test_an_answer_that_still_holds_nothing_says_why() -> None:
 async def test_marks_and_outcomes_without_an_answer_are_nothing_to_replay() -> None:
     road = Road(FakeProvider("alpha", script=always(failed("server_error"))))
     outputs = await road.ask({"query": "tide tables"})
-    assert select(placed(*payloads_of(outputs)), road.directory) == []
+    assert select(placed(*payloads_of(outputs)), road) == []
 
 
 async def test_answers_are_chosen_by_request_question_provider_and_time() -> None:
@@ -98,7 +97,7 @@ async def test_answers_are_chosen_by_request_question_provider_and_time() -> Non
     records = [*placed(tides), *placed(moon, start=1, timestamp_ms=NOON_MS + 60_000)]
 
     def queries(**wanted: object) -> list[str]:
-        return [one.reread.payload.plan.query for one in select(records, road.directory, **wanted)]
+        return [one.reread.payload.plan.query for one in select(records, road, **wanted)]
 
     assert queries() == ["tide tables", "moon phases"]
     assert queries(provider="beta") == ["moon phases"]
@@ -109,7 +108,7 @@ async def test_answers_are_chosen_by_request_question_provider_and_time() -> Non
 async def test_each_outcome_is_sent_once_however_often_it_stands_on_the_log() -> None:
     road = Road(FakeProvider("alpha"))
     payload = await asked(road, "tide tables")
-    (kept,) = select(placed(payload, payload, payload), road.directory)
+    (kept,) = select(placed(payload, payload, payload), road)
     assert kept.record.offset == 2
 
 
@@ -125,15 +124,15 @@ async def test_a_newer_answer_of_the_same_question_is_sent_behind_an_older_one()
             "answers": [raw.model_copy(update={"received_at_ms": raw.received_at_ms + 1})],
         }
     )
-    kept = select(placed(new, old), road.directory, request_ids=frozenset({"tide tables"}))
+    kept = select(placed(new, old), road, request_ids=frozenset({"tide tables"}))
     assert [(one.reread.payload.plan.request_id, one.added) for one in kept] == [("tide tables", False), ("new", True)]
-    assert len(select(placed(new, old), road.directory, request_ids=frozenset({"new"}))) == 1
+    assert len(select(placed(new, old), road, request_ids=frozenset({"new"}))) == 1
 
 
 async def test_more_than_fits_into_memory_is_refused() -> None:
     road = Road(FakeProvider("alpha"))
     (record,) = placed(await asked(road, "tide tables"))
-    selection = Selection(road.directory, Wanted(), most_bytes=100)
+    selection = Selection(road.directory, road.settings, Wanted(), most_bytes=100)
     selection.look(record)
     with pytest.raises(CommandError, match="narrow the choice with --since and --until"):
         selection.take(record)
@@ -151,7 +150,27 @@ async def test_shared_answers_are_corrected_too_and_write_nothing_to_the_cache()
             "paid_micro_usd": 1_000,
         }
     )
-    kept = select(placed(payload, shared), road.directory)
+    kept = select(placed(payload, shared), road)
     assert [one.reread.payload.kind for one in kept] == ["answer", "shared"]
     outputs = road.unify(placed(kept[1].reread.payload)[0], NOON_MS)
     assert (reply_of(outputs).reply_id, writes_of(outputs)) == ("second", [])
+
+
+async def test_an_answer_read_again_stands_under_the_key_its_question_has_now() -> None:
+    """A key holds the version of the provider file: a corrected file asks for another one."""
+    wrong, right = (FakeProvider("alpha", spec_changes={"about": about}) for about in ("wrong", "right"))
+    right.spec = right.spec.model_copy(update={"answer": right.spec.answer.model_copy(update={"title": ["headline"]})})
+    before, after = Road(wrong), Road(right)
+    for request in (
+        {"query": "tide tables", "language": "EN", "depth": 20},
+        {"query": "tide tables", "freshness": "live", "tenant": "acme"},
+        {"query": "who won the match today", "filters": {"include_domains": ["b.example", "a.example"]}},
+    ):
+        (payload,) = payloads_of(await before.ask(request), "answer")
+        reread = Rereading(after.directory, after.settings)(payload)
+        (now,) = payloads_of(await after.ask(request), "answer")
+        assert payload.plan.chain[0].cache_key != now.plan.chain[0].cache_key
+        assert reread is not None
+        assert [(step.cache_key, step.facet) for step in reread.payload.plan.chain] == [
+            (step.cache_key, step.facet) for step in now.plan.chain
+        ]

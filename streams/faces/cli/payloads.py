@@ -38,9 +38,9 @@ def replay(
 ) -> None:
     """Send paid answers through unify again, without asking the vendor: after a provider file was corrected.
 
-    The order: correct the file, restart the fetch and unify workers, look at what this command lists, then give --yes. Several
-    options together narrow the choice. Each request is answered again, under its reply_id, to where its first answer went;
-    the cache's entry is replaced; nothing is booked anew. An answer that was purged meanwhile comes back: purge it again.
+    The order: correct the file; restart the frontline, fetch and unify workers; look at what this command lists; give --yes.
+    Several options together narrow the choice. Each request is answered again, under its reply_id, to where its first answer
+    went; the cache's entry is replaced; nothing is booked anew. An answer that was purged meanwhile comes back: purge it again.
 
     Example: [bold]groundwire payloads replay --provider acme --since 24h --yes[/]
     """
