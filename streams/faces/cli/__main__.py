@@ -1,5 +1,5 @@
 """`python -m groundwire.streams.faces.cli`: the command where its script is not on the PATH."""
 
-from groundwire.streams.faces.cli.main import run_command
+from groundwire.streams.faces.cli.start import run_command
 
 run_command()

@@ -1,4 +1,4 @@
-"""The entry point: global options, the list of commands, and one way for errors to end (a message, exit code 2)."""
+"""The program: global options, the list of commands, and one way for errors to end (a message, exit code 2)."""
 
 import logging
 import sys
@@ -104,7 +104,3 @@ def main() -> int:
         sys.stderr.close()
         return 0
     return 0
-
-
-def run_command() -> None:
-    sys.exit(main())
