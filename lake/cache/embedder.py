@@ -23,8 +23,10 @@ from groundwire.schemas.settings import EmbeddingSettings
 PACKAGED_MODEL = "all-MiniLM-L6-v2-int8"
 _PACKAGED_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 PACKAGED_DIMENSIONS = 384
-# What the model reads of a text. Longer texts are cut there; see semantic.py, which does not compare them at all.
+# What the model reads of a text. Longer texts are cut there: two that differ only later would have one vector.
 MAX_TOKENS = 256
+# An ASCII word piece has 3 characters at least, a Korean syllable up to 3 pieces.
+_MAX_TOKENS_ESTIMATE = 240
 _PACKAGED_CONFIG: dict[str, dict[str, object]] = {
     "config.json": {"hidden_size": PACKAGED_DIMENSIONS, "pad_token_id": 0},
     "tokenizer_config.json": {"model_max_length": MAX_TOKENS, "pad_token": "[PAD]"},
@@ -207,3 +209,11 @@ def _from_hub(name: str, threads: int, home: Path | None) -> Embedder:
             f"the hub model {name!r} can't be had: {str(error)[:300]}; fetch it once with a network, set "
             "`cache.embedding.path` to a folder with it, or leave `hub_model` out to use the packaged model"
         ) from error
+
+
+def too_long(text: str) -> bool:
+    """Whether the model may not read the text to its end."""
+    if len(text) <= _MAX_TOKENS_ESTIMATE // 3:
+        return False
+    ascii_characters = sum(1 for character in text if character.isascii())
+    return ascii_characters / 3 + 3 * (len(text) - ascii_characters) > _MAX_TOKENS_ESTIMATE

@@ -38,14 +38,21 @@ class RecentAnswers:
             _, oldest = self._bodies.popitem(last=False)
             self._bytes -= _size(oldest)
 
+    def put_last(self, seq: int, body: str) -> bool:
+        """Put behind all others, as the first to go; False when there is no room for it."""
+        size = _size(body)
+        if seq not in self._bodies:
+            if self._bytes + size > self._max_bytes:
+                return False
+            self._bodies[seq] = body
+            self._bodies.move_to_end(seq, last=False)
+            self._bytes += size
+        return True
+
     def drop(self, seq: int) -> None:
         body = self._bodies.pop(seq, None)
         if body is not None:
             self._bytes -= _size(body)
-
-    def clear(self) -> None:
-        self._bodies.clear()
-        self._bytes = 0
 
 
 def _size(body: str) -> int:

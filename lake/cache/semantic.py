@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import structlog
 
 from groundwire.lake.cache.calibration import Calibration, Decision
+from groundwire.lake.cache.embedder import too_long
 from groundwire.lake.cache.vectors import Candidate
 from groundwire.lake.cache.vetoes import Vetoes
 from groundwire.lake.cache.view import CacheReader
@@ -19,10 +20,6 @@ from groundwire.schemas.plan import ProviderStep
 from groundwire.schemas.settings import Settings
 
 log = structlog.get_logger(__name__)
-
-# The model reads 256 tokens and nothing after them: two long texts that differ later have one vector. An ASCII word piece
-# has 3 characters at least, a Korean syllable up to 3 pieces.
-_MAX_TOKENS_ESTIMATE = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +42,10 @@ class SemanticTier:
         self._vetoes = Vetoes(settings.feedback_path)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="verifier")
 
+    def reads(self, query: str) -> bool:
+        """Whether a match is possible at all: a text that the model can't read to its end needs no vector."""
+        return self._settings.enabled and not too_long(query)
+
     async def match(
         self,
         query: str,
@@ -62,7 +63,7 @@ class SemanticTier:
         locale, filter, freshness class or scope. `min_similarity` may only tighten the operator's. `stored_since_ms`
         leaves older answers out.
         """
-        if not self._settings.enabled or too_long(query):
+        if not self.reads(query):
             return None
         try:
             async with asyncio.timeout(self._settings.timeout_s):
@@ -131,11 +132,3 @@ def calibration_of(settings: Settings) -> Calibration:
     """The owner's own calibration where there is one, else the shipped one. Raises CalibrationUnusable."""
     path = settings.calibration_path
     return Calibration.load(path) if path.exists() else Calibration.shipped()
-
-
-def too_long(text: str) -> bool:
-    """Whether the model may not read the text to its end."""
-    if len(text) <= _MAX_TOKENS_ESTIMATE // 3:
-        return False
-    ascii_characters = sum(1 for character in text if character.isascii())
-    return ascii_characters / 3 + 3 * (len(text) - ascii_characters) > _MAX_TOKENS_ESTIMATE

@@ -12,14 +12,15 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import structlog
 from pydantic import ValidationError
 
-from groundwire.lake.cache.errors import ViewDamaged, store_errors
+from groundwire.lake.cache.bodies import Bodies, ReadTooSlow
+from groundwire.lake.cache.errors import ViewDamaged
 from groundwire.lake.cache.exact import RecentAnswers
 from groundwire.lake.cache.follower import UNCOVERED_ROWS, Changes, Follower
 from groundwire.lake.cache.keys import KeyIndex, hash64
@@ -37,8 +38,10 @@ log = structlog.get_logger(__name__)
 
 # Fewer rows than this are searched faster in place (0.2 ms) than handed to a thread.
 _SEARCH_INLINE_ROWS = 4096
-# A disk that hangs must not hold a request up: its answer is fetched anew.
-_READ_TIMEOUT_S = 1.0
+# Waiting costs less than paying again, but a disk that hangs must not hold a request up for ever.
+_PATIENCE_S = 5.0
+# The smallest answers are about this large: of the newest ones no more are read into memory at the start than may fit.
+_SMALL_ANSWER_BYTES = 1024
 # A facet where so many near rows are dead is about to be tidied by the writer.
 _MOST_ASKED = 2_000
 _SAY_AGAIN_S = 30.0
@@ -77,14 +80,16 @@ class CacheReader:
         self._memory_rows = settings.cache.semantic.memory_rows
         self._follower = Follower(self._store, self._older, model, dimensions, self._memory_rows)
         self._index = KeyIndex()
-        self._answers = RecentAnswers(settings.cache.memory_mib * 1024 * 1024)
+        self._memory_bytes = settings.cache.memory_mib * 1024 * 1024
+        self._answers = RecentAnswers(self._memory_bytes)
+        self._bodies = Bodies(self._store, self._answers, self._follower.segment_of, self._open, self._renew)
         self._vectors = VectorMemory(dimensions)
         self._vectors_from = 0
         self._coverage = Coverage()
-        self._loading: dict[int, asyncio.Task[str | None]] = {}
         self._threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cache-view")
         self._task: asyncio.Task[None] | None = None
         self._looking = asyncio.Lock()
+        self._looks = 0
         self._said_at = 0.0
         self.failure: str | None = None
 
@@ -98,6 +103,7 @@ class CacheReader:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
+        await self._bodies.stop()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._store.close()
 
@@ -109,6 +115,8 @@ class CacheReader:
             except Exception as error:  # whatever half a file makes a reader stumble over: the next look starts anew
                 self._failed(error)
                 return
+            finally:
+                self._looks += 1
             self.failure = None
             if changes is not None:
                 self._take(changes)
@@ -126,13 +134,18 @@ class CacheReader:
             failure=self.failure,
         )
 
-    async def exact(self, cache_key: str, now_ms: int, *, stale_s: int = 0) -> CacheEntry | None:
-        """The entry of a key, if it lives (or ended at most `stale_s` ago). The entry carries no embedding."""
+    async def exact(
+        self, cache_key: str, now_ms: int, *, stale_s: int = 0, patience_s: float = _PATIENCE_S
+    ) -> CacheEntry | None:
+        """The entry of a key, if it lives (or ended at most `stale_s` ago). The entry carries no embedding.
+
+        One that is not read from the disk within `patience_s` is None too.
+        """
         key_hash = hash64(cache_key)
         place = self._index.get(key_hash)
         if place is None or place.expires_at_ms + stale_s * 1000 <= now_ms:
             return None
-        entry = await self._entry(place.seq)
+        entry = await self._entry(key_hash, place.seq, patience_s)
         return entry if entry is not None and entry.cache_key == cache_key else None
 
     async def nearest(self, facet: str, vector: list[float], k: int, now_ms: int) -> list[Neighbour]:
@@ -159,7 +172,7 @@ class CacheReader:
 
     async def entry(self, candidate: Candidate, facet: str) -> CacheEntry | None:
         """A candidate's entry, or None when it can't be read or is of another facet."""
-        entry = await self._entry(candidate.seq)
+        entry = await self._entry(candidate.key_hash, candidate.seq, _PATIENCE_S)
         return entry if entry is not None and entry.facet == facet else None
 
     async def get(self, normalized_query: str, now_ms: int) -> list[CacheEntry]:
@@ -212,8 +225,7 @@ class CacheReader:
 
     def _take(self, changes: Changes) -> None:
         if changes.reset:
-            self._answers.clear()
-            self._vectors.clear()
+            self._vectors.clear()  # answers stay: a number never names another answer
         if changes.index is not None:
             self._index = changes.index
         for key_hash, seq, expires_at_ms in changes.puts:
@@ -227,6 +239,17 @@ class CacheReader:
         if changes.coverage is not None:
             self._coverage = changes.coverage
         self._trim_vectors()
+        if changes.reset:
+            self._bodies.warm(self._newest())
+
+    def _newest(self) -> list[int]:
+        """The live entries that may fit into memory, newest first."""
+        _, seqs, ends = self._index.columns()
+        live = seqs[ends > time.time_ns() // 1_000_000]
+        count = self._memory_bytes // _SMALL_ANSWER_BYTES
+        if count < len(live):
+            live = np.partition(live, len(live) - count)[-count:]
+        return cast(list[int], np.sort(live)[::-1].tolist())
 
     def _trim_vectors(self) -> None:
         """Let go of the oldest vectors that the table has, in few large steps."""
@@ -244,45 +267,33 @@ class CacheReader:
         place = self._index.get(row.key_hash)
         return place is not None and place.seq == row.seq and place.expires_at_ms > now_ms
 
-    async def _entry(self, seq: int) -> CacheEntry | None:
-        body = self._answers.get(seq)
+    async def _entry(self, key_hash: int, seq: int, patience_s: float) -> CacheEntry | None:
+        looks = self._looks
+        body = await self._body(seq, patience_s)
         if body is None:
-            loading = self._loading.get(seq)
-            if loading is None:  # equal questions that come at once read it once
-                loading = self._loading[seq] = asyncio.create_task(self._load(seq))
-            body = await asyncio.shield(loading)
+            # The writer may have put it elsewhere, or replaced it, since the last look.
+            if looks == self._looks:
+                await self.refresh()
+            place = self._index.get(key_hash)
+            if place is not None and place.seq != seq:
+                body = await self._body(place.seq, patience_s)
         return None if body is None else _decoded(body)
 
-    async def _load(self, seq: int) -> str | None:
+    async def _body(self, seq: int, patience_s: float) -> str | None:
         try:
-            async with asyncio.timeout(_READ_TIMEOUT_S):
-                body = await self._read_body(seq)
-        except TimeoutError:
-            self._failed(TimeoutError(f"{self._store.path}: reading an answer took longer than {_READ_TIMEOUT_S:g} s"))
-            return None
+            return await self._bodies.get(seq, patience_s)
         except (OSError, ViewDamaged) as error:
             self._failed(error)
             return None
-        finally:
-            del self._loading[seq]
-        if body is not None:
-            self._answers.put(seq, body)
-        return body
-
-    async def _read_body(self, seq: int) -> str | None:
-        name = self._follower.segment_of(seq)
-        if name is None:
-            return None
-        await self._open(name)
-        with store_errors(self._store.folder(name)):
-            query = self._store.asynchronous(name).query().where(f"seq = {seq}").select(["body"]).limit(1)
-            rows = await query.to_arrow()
-        return str(rows["body"][0].as_py()) if rows.num_rows else None
 
     async def _open(self, name: str) -> None:
         """Opening a table reads files and blocks; once open it stays so."""
         if not self._store.is_open(name):
             await self._on_thread(partial(self._store.table, name))
+
+    async def _renew(self, name: str) -> None:
+        async with self._looking:
+            await self._on_thread(partial(self._store.latest, name))
 
     def _read_bodies(self, where: str) -> list[tuple[int, int, str]]:
         found: list[tuple[int, int, str]] = []
@@ -299,7 +310,10 @@ class CacheReader:
         now = time.monotonic()
         if now - self._said_at > _SAY_AGAIN_S:
             self._said_at = now
-            log.warning("the cache view can't be read; every lookup misses until it can", error=self.failure)
+            if isinstance(error, ReadTooSlow):
+                log.warning("an answer was not read from the cache view in time; its lookup misses", error=self.failure)
+            else:
+                log.warning("the cache view can't be read; every lookup misses until it can", error=self.failure)
 
 
 def _decoded(body: str) -> CacheEntry | None:

@@ -37,6 +37,7 @@ class ClusterFacts:
     """What the brokers say of themselves."""
 
     brokers: int
+    cluster_id: str
     embedded: bool
     partitions: dict[str, int]
 
@@ -125,6 +126,7 @@ async def _facts(admin: AIOKafkaAdminClient) -> ClusterFacts:
     described = await admin.describe_topics(names) if names else []
     return ClusterFacts(
         brokers=len(cluster["brokers"]),
+        cluster_id=cluster.get("cluster_id") or "",
         embedded=cluster.get("cluster_id") == EMBEDDED_CLUSTER_ID,
         partitions={topic["topic"]: len(topic["partitions"]) for topic in described if topic["error_code"] == 0},
     )

@@ -25,6 +25,10 @@ from groundwire.streams.stages.rendered import RenderedContexts
 from groundwire.streams.stages.reply import Answer, latency_of, reply_record, reply_to, step_warnings
 from groundwire.streams.stages.serving_terms import ServingTerms
 
+# Waiting for a stored answer costs less than paying for it again. Half of what is left of the deadline stays for a vendor.
+_MOST_PATIENCE_S = 5.0
+_LEAST_PATIENCE_S = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
@@ -111,7 +115,9 @@ class LookupStage:
             if not step.storable:
                 continue
             try:
-                entry = await self._cache.exact(step.cache_key, visit.now_ms, stale_s=self._stale_s)
+                entry = await self._cache.exact(
+                    step.cache_key, visit.now_ms, stale_s=self._stale_s, patience_s=self._patience_s(visit)
+                )
             except Exception as error:
                 visit.warnings.append(f"the cache could not be read ({type(error).__name__}): taken as a miss")
                 return None
@@ -145,7 +151,7 @@ class LookupStage:
         if self._negative_ttl_s <= 0:
             return None
         try:
-            entry = await self._cache.exact(nothing_key(plan.chain), visit.now_ms)
+            entry = await self._cache.exact(nothing_key(plan.chain), visit.now_ms, patience_s=self._patience_s(visit))
         except Exception as error:
             visit.warnings.append(f"the cache could not be read ({type(error).__name__}): taken as a miss")
             return None
@@ -159,6 +165,8 @@ class LookupStage:
         plan = visit.plan
         steps = [step for step in plan.chain if step.storable]
         if self._semantic is None or self._embedder is None or plan.freshness == "live" or not steps:
+            return None
+        if not self._semantic.reads(plan.normalized_query):
             return None
         oldest_ms = None if plan.max_age_s is None else visit.now_ms - plan.max_age_s * 1000
         try:
@@ -254,6 +262,10 @@ class LookupStage:
         event = planned_request_event(reply, visit.plan, completed_at_ms)
         self._answered.remember(visit.plan, record, event, visit.now_ms)
         return [record, event]
+
+    def _patience_s(self, visit: _Visit) -> float:
+        left_s = (visit.plan.deadline_ms - visit.now_ms - self._elapsed_ms(visit)) / 1000
+        return min(max(left_s / 2, _LEAST_PATIENCE_S), _MOST_PATIENCE_S)
 
     def _elapsed_ms(self, visit: _Visit) -> float:
         return (self._timer() - visit.started) * 1000

@@ -104,9 +104,10 @@ class MappingDirectory(Protocol):
 
 
 class CachePort(Protocol):
-    """The exact tier. With `stale_s` an entry that ended up to so many seconds ago is given too."""
+    """The exact tier. With `stale_s` an entry that ended up to so many seconds ago is given too. One that is not read from
+    the disk within `patience_s` is not given."""
 
-    async def exact(self, cache_key: str, now_ms: int, *, stale_s: int = 0) -> CacheEntry | None: ...
+    async def exact(self, cache_key: str, now_ms: int, *, stale_s: int = 0, patience_s: float) -> CacheEntry | None: ...
 
 
 class EmbedPort(Protocol):
@@ -129,6 +130,7 @@ class SemanticMatch(Protocol):
 
 
 class SemanticPort(Protocol):
+    def reads(self, query: str) -> bool: ...
     async def match(
         self,
         query: str,

@@ -206,10 +206,12 @@ class FakeCache:
     def __init__(self) -> None:
         self.entries: dict[str, CacheEntry] = {}
         self.asked: list[str] = []
+        self.patience_s = 0.0
         self.broken = False
 
-    async def exact(self, cache_key: str, now_ms: int, *, stale_s: int = 0) -> CacheEntry | None:
+    async def exact(self, cache_key: str, now_ms: int, *, stale_s: int = 0, patience_s: float) -> CacheEntry | None:
         self.asked.append(cache_key)
+        self.patience_s = patience_s
         if self.broken:
             raise OSError("the disk is gone")
         entry = self.entries.get(cache_key)
@@ -247,6 +249,9 @@ class FakeSemantic:
         self.asked: list[tuple[str, str, int | None]] = []
         self.delay_s = 0.0
         self.broken = False
+
+    def reads(self, query: str) -> bool:
+        return len(query) < 1_000
 
     async def match(
         self,

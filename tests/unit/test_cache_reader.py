@@ -2,13 +2,14 @@
 
 import asyncio
 import shutil
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
-from groundwire.lake.cache import segments, view
+from groundwire.lake.cache import bodies, segments, view
 from groundwire.lake.cache.errors import ViewDamaged
 from groundwire.lake.cache.keys import hash64
 from groundwire.lake.cache.store import Store
@@ -33,6 +34,15 @@ from tests.unit.cache_views import (
 async def reading(settings: Settings) -> CacheReader:
     reader = CacheReader(settings, MODEL, DIMENSIONS)
     await reader.start()
+    return reader
+
+
+async def reading_cold(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> CacheReader:
+    """One that has nothing in memory yet, as after the start over a view larger than the memory."""
+    reader = CacheReader(settings, MODEL, DIMENSIONS)
+    with monkeypatch.context() as patch:
+        patch.setattr(reader._bodies, "warm", lambda _: None)
+        await reader.start()
     return reader
 
 
@@ -95,7 +105,7 @@ async def test_lookups_are_answered_from_memory_without_the_store(
     async def store_asked(*_: Any) -> None:
         raise AssertionError("the store was asked")
 
-    monkeypatch.setattr(reader, "_read_body", store_asked)
+    monkeypatch.setattr(reader._bodies, "_read", store_asked)
     for _ in range(3):
         assert await reader.exact("a", NOW_MS) is not None
         assert await reader.exact("missing", NOW_MS) is None
@@ -109,15 +119,15 @@ async def test_an_answer_not_in_memory_is_read_once_for_equal_questions(
     settings = settings_in(tmp_path)
     writer = opened(settings)
     writer.apply(batch(put("a")))
-    reader = await reading(settings)
+    reader = await reading_cold(settings, monkeypatch)
     reads = []
-    read_body = reader._read_body
+    read = reader._bodies._read
 
-    async def counted(seq: int) -> str | None:
-        reads.append(seq)
-        return await read_body(seq)
+    async def counted(name: str, seqs: list[int]) -> dict[int, str]:
+        reads.extend(seqs)
+        return await read(name, seqs)
 
-    monkeypatch.setattr(reader, "_read_body", counted)
+    monkeypatch.setattr(reader._bodies, "_read", counted)
     found = await asyncio.gather(*(reader.exact("a", NOW_MS) for _ in range(20)))
     assert all(one is not None for one in found)
     assert len(reads) == 1
@@ -282,21 +292,167 @@ async def test_an_answer_whose_file_is_gone_is_a_miss(tmp_path: Path) -> None:
     await reader.stop()
 
 
-async def test_a_disk_that_hangs_holds_no_request_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_disk_that_hangs_holds_no_request_up_and_is_called_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = settings_in(tmp_path)
     writer = opened(settings)
-    writer.apply(batch(put("a")))
-    reader = await reading(settings)
+    writer.apply(batch(put("a"), put("b")))
+    reader = await reading_cold(settings, monkeypatch)
+    hangs, asked = asyncio.Event(), []
+    read = reader._bodies._read_version
 
-    async def hanging(_: int) -> None:
-        await asyncio.sleep(3600)
+    async def hanging(name: str, seqs: list[int]) -> dict[int, str]:
+        asked.append(seqs)
+        await hangs.wait()
+        return await read(name, seqs)
 
-    monkeypatch.setattr(view, "_READ_TIMEOUT_S", 0.01)
-    monkeypatch.setattr(reader, "_read_body", hanging)
-    assert await reader.exact("a", NOW_MS) is None
-    assert "longer than" in (reader.stats().failure or "")
+    monkeypatch.setattr(reader._bodies, "_read_version", hanging)
+    with capture_logs() as logs:
+        assert await reader.exact("a", NOW_MS, patience_s=0.01) is None
+        # It is known by now: nobody else waits, and nothing more is asked of that disk.
+        assert await reader.exact("b", NOW_MS, patience_s=0.01) is None
+    assert len(asked) == 1
+    [line] = [line for line in logs if line["log_level"] == "warning"]
+    assert "not read within 0.01 s" in line["error"] and "one read of entries_" in line["error"]
+    hangs.set()
+    assert await reader.exact("a", NOW_MS) is not None
+    assert await reader.exact("b", NOW_MS) is not None
     await reader.stop()
     writer.close()
+
+
+async def test_many_lookups_over_many_small_files_are_a_few_reads_and_all_hits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    keys = [f"k{at}" for at in range(120)]
+    for at, key in enumerate(keys):
+        writer.apply(batch(put(key), begin=at))
+    reader = await reading_cold(settings, monkeypatch)
+    at_once = most_at_once = reads = 0
+    read = reader._bodies._read_version
+
+    async def counted(name: str, seqs: list[int]) -> dict[int, str]:
+        nonlocal at_once, most_at_once, reads
+        reads, at_once = reads + 1, at_once + 1
+        most_at_once = max(most_at_once, at_once)
+        try:
+            return await read(name, seqs)
+        finally:
+            at_once -= 1
+
+    monkeypatch.setattr(reader._bodies, "_read_version", counted)
+    found = await asyncio.gather(*(reader.exact(key, NOW_MS) for key in keys * 2))
+    assert [one.cache_key if one is not None else None for one in found] == keys * 2
+    assert most_at_once == 1
+    assert reads <= 2
+    await reader.stop()
+    writer.close()
+
+
+async def test_after_a_start_the_newest_answers_come_into_memory_by_themselves_and_no_more_than_fit(
+    tmp_path: Path,
+) -> None:
+    settings = settings_in(tmp_path, memory_mib=1)
+    long = {"results": [entry("x").results[0].model_copy(update={"body": "x" * 100_000})]}
+    writer = opened(settings)
+    for at in range(30):
+        writer.apply(batch(put(f"k{at}", **long), begin=at))
+    reader = await reading(settings)
+    assert reader._bodies._task is not None
+    await reader._bodies._task
+    held = {at for at in range(30) if _place(reader, f"k{at}") in reader._answers._bodies}
+    assert 8 <= len(held) <= 10
+    assert held == set(range(30 - len(held), 30))
+    assert reader._answers.bytes <= 1024 * 1024
+    await reader.stop()
+    writer.close()
+
+
+async def test_lookups_go_before_what_is_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "_MOST_AT_ONCE", 2)
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(*(put(f"k{at}") for at in range(40))))
+    reader = await reading(settings)
+    assert await reader.exact("k0", NOW_MS) is not None  # the oldest, and so the last to be read ahead
+    assert len(reader._answers) < 40
+    await reader.stop()
+    writer.close()
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+async def test_an_answer_is_found_where_a_compaction_has_put_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sealed: bool
+) -> None:
+    monkeypatch.setattr(segments, "KEPT_VERSIONS", timedelta(microseconds=1))
+    if sealed:
+        monkeypatch.setattr(segments, "SEGMENT_ROWS", 50)
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    keys = [f"k{at}" for at in range(40)]
+    for at, key in enumerate(keys):
+        writer.apply(batch(put(key), begin=at))
+    reader = CacheReader(settings, MODEL, DIMENSIONS)
+    monkeypatch.setattr(reader._bodies, "warm", lambda _: None)
+    await reader.refresh()
+    if sealed:
+        writer.apply(batch(*(put(f"later{at}") for at in range(30)), begin=40))
+        await reader.refresh()
+    writer.optimize(wait=True)  # the files that the reader knows of are gone
+    found = await asyncio.gather(*(reader.exact(key, NOW_MS) for key in keys))
+    assert all(one is not None for one in found)
+    assert reader.failure is None
+    await reader.stop()
+    writer.close()
+
+
+async def test_an_answer_whose_segment_was_folded_into_the_newest_one_is_found_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "SEGMENT_ROWS", 50)
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(*(put(f"k{at}", expires_at_ms=NOW_MS + DAY_MS * (1 + (at < 3))) for at in range(45))))
+    writer.apply(batch(*(put(f"later{at}", expires_at_ms=NOW_MS + 3 * DAY_MS) for at in range(10)), begin=45))
+    reader = CacheReader(settings, MODEL, DIMENSIONS)
+    monkeypatch.setattr(reader._bodies, "warm", lambda _: None)
+    await reader.refresh()
+    first = Store(settings.cache_path).segments()[0]
+    writer.expire(NOW_MS + DAY_MS + 1)
+    writer.optimize(wait=True)
+    assert first not in Store(settings.cache_path).segments()
+    found = await asyncio.gather(*(reader.exact(f"k{at}", NOW_MS + DAY_MS + 1) for at in range(3)))
+    assert all(one is not None for one in found)
+    await reader.stop()
+    writer.close()
+
+
+async def test_answers_in_memory_outlive_a_look_that_starts_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_in(tmp_path)
+    reader = CacheReader(settings, MODEL, DIMENSIONS)
+    await reader.refresh()
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    await reader.refresh()
+    with monkeypatch.context() as patch:
+        patch.setattr(reader._follower._store, "segments", lambda: (_ for _ in ()).throw(OSError(5, "for a moment")))
+        await reader.refresh()
+    await reader.refresh()
+    held = len(reader._answers)
+    await reader.stop()
+    assert held == 1
+    writer.close()
+
+
+def _place(reader: CacheReader, key: str) -> int:
+    place = reader._index.get(hash64(key))
+    assert place is not None
+    return place.seq
 
 
 async def test_a_reader_survives_whatever_a_look_stumbles_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from groundwire.lake.cache.calibration import Decision
-from groundwire.lake.cache.semantic import SemanticHit, SemanticTier, too_long
+from groundwire.lake.cache.embedder import too_long
+from groundwire.lake.cache.semantic import SemanticHit, SemanticTier
 from groundwire.lake.cache.vectors import Candidate
 from groundwire.lake.cache.verifier import Verdict
 from groundwire.schemas.cache_write import CacheEntry

@@ -74,8 +74,18 @@ def test_answers_in_memory_go_by_last_use_and_bytes() -> None:
     answers.drop(1)
     answers.drop(1)
     assert answers.bytes == 400
-    answers.clear()
-    assert (len(answers), answers.bytes) == (0, 0)
+
+
+def test_answers_read_ahead_never_push_out_what_is_in_use() -> None:
+    answers = RecentAnswers(1000)
+    assert answers.put_last(9, "x" * 200)
+    answers.put(1, "a" * 200)
+    assert not answers.put_last(8, "y" * 200)
+    assert answers.put_last(1, "not again")
+    assert answers.get(1) == "a" * 200
+    answers.put(2, "b" * 200)
+    assert (answers.get(9), answers.get(1), answers.get(2)) == (None, "a" * 200, "b" * 200)
+    assert answers.bytes == 800
 
 
 def test_a_vector_that_is_not_what_it_says_is_none() -> None:

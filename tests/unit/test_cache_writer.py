@@ -20,6 +20,7 @@ from groundwire.lake.cache.stats import cache_stats
 from groundwire.lake.cache.store import Store
 from groundwire.lake.cache.writer import CacheWriter
 from groundwire.schemas.lookup import Embedding
+from groundwire.schemas.settings import Settings
 from tests.unit.cache_views import (
     DAY_MS,
     NOW_MS,
@@ -183,6 +184,53 @@ async def test_stricter_storage_terms_reach_what_is_stored_already(tmp_path: Pat
     assert writer.positions() == {0: 4}
     writer.close()
     assert await keys_in(settings, ["young", "old", "brave", "serper"]) == {"young", "serper"}
+
+
+def test_terms_that_forbid_nothing_touch_no_file(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a", provider="exa")))
+    [name] = Store(settings.cache_path).segments()
+    before = Store(settings.cache_path).versions(name)
+    assert writer.enforce_terms({"exa": 3600, "brave": 0}, NOW_MS) == 0
+    assert Store(settings.cache_path).versions(name) == before
+    writer.close()
+
+
+def test_many_small_files_are_tidied_by_their_number_and_not_by_the_clock_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "CROWDED_AT_COMMITS", 40)
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    for at in range(38):
+        writer.apply(batch(put(f"k{at}"), begin=at))
+    assert not writer.crowded
+    writer.thin_out()
+    [name] = Store(settings.cache_path).segments()
+    assert _files(settings, name) == 39
+    writer.apply(batch(put("one more"), begin=38))
+    assert writer.crowded
+    writer.thin_out()
+    assert not writer.crowded
+    assert _files(settings, name) == 1
+    assert cache_stats(settings).entries == 39
+    writer.close()
+
+
+def _files(settings: Settings, name: str) -> int:
+    return int(Store(settings.cache_path).table(name).stats()["fragment_stats"]["num_fragments"])
+
+
+async def test_a_text_that_the_model_cannot_read_to_its_end_gets_no_vector(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    embedder = TinyEmbedder()
+    writer = CacheWriter(settings, embedder)  # type: ignore[arg-type]
+    writer.open()
+    writer.apply(batch(put("long", query="word " * 300, with_vector=False), put("short", with_vector=False)))
+    writer.close()
+    assert embedder.asked == ["short"]
+    assert cache_stats(settings, NOW_MS).semantic_entries == 1
 
 
 async def test_a_vector_is_made_where_none_came_and_only_for_the_semantic_tier(tmp_path: Path) -> None:

@@ -393,3 +393,23 @@ async def test_what_was_answered_is_forgotten_after_the_dedup_window() -> None:
     desk.cache.entries.clear()
     assert reply_of(await desk.look(plan, NOON_MS + 9_000)).status == "grounded"
     fetch_of(await desk.look(plan, NOON_MS + 11_000))
+
+
+@pytest.mark.parametrize(("timeout_s", "patience_s"), [(15, 5.0), (4, 2.0), (0.3, 0.5)])
+async def test_a_lookup_waits_for_a_slow_disk_as_long_as_its_deadline_has_room(
+    timeout_s: float, patience_s: float
+) -> None:
+    """A vendor call costs more than waiting; half of what is left stays for one."""
+    desk = Desk()
+    await desk.look(desk.plan(timeout_s=timeout_s))
+    assert desk.cache.patience_s == pytest.approx(patience_s, abs=0.1)
+
+
+async def test_a_question_too_long_to_compare_is_not_embedded() -> None:
+    desk = Desk()
+    plan = desk.plan(query="word " * 300)
+    outputs = await desk.look(plan)
+    assert (desk.embedder.texts, desk.semantic.asked) == ([], [])
+    assert Fetch.decode(outputs[0].value).embedding is None
+    await desk.look(desk.plan(query="a short one"))
+    assert desk.embedder.texts == ["a short one"]
