@@ -183,9 +183,7 @@ class RefreshAheadSettings(_Group):
 class CacheSettings(_Group):
     """The cache view and its tiers. Of all TTLs that apply the shortest wins; a provider's storage terms cap them all."""
 
-    path: Path | None = Field(
-        default=None, description="None: <home>/cache. An object-store URI is for those who want one shared copy."
-    )
+    path: Path | None = Field(default=None, description="A folder on a disk of this machine. None: <home>/cache.")
     ttl_s: dict[FreshnessClass, int] = Field(default_factory=lambda: dict(TTL_DEFAULT_S))
     ttl_provider_s: dict[str, int] = Field(default_factory=dict)
     ttl_domain_s: dict[str, int] = Field(default_factory=dict, description="Domain pattern of a result → seconds.")

@@ -45,8 +45,13 @@ def stats(context: typer.Context, as_json: Json = False) -> None:
     for name, counts in (("provider", found.providers), ("freshness", found.freshness), ("model", found.models)):
         out.print(f"  {name:<10} " + (" · ".join(f"{key} {count:,}" for key, count in counts.items()) or "none"))
     if found.oldest_age_s is not None:
-        out.print(f"  age        {age(found.newest_age_s)} to {age(found.oldest_age_s)}")
+        ages = " · ".join(f"{name} {count:,}" for name, count in found.ages.items() if count)
+        out.print(f"  age        {age(found.newest_age_s)} to {age(found.oldest_age_s)}: {ages}")
     out.print(f"  on disk    {found.bytes / 1024**2:,.1f} MiB in {found.segments} segments, {plain(found.path)}")
+    for table in found.tables:
+        out.print(
+            f"             {plain(table.name)}: {table.rows:,} rows, {table.indexed:,} indexed, {table.bytes / 1024**2:,.1f} MiB"
+        )
     out.print(f"  to tidy    {found.superseded:,} superseded, {found.ended:,} ended")
 
 
