@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from groundwire.schemas.cache_write import Purge
 from groundwire.schemas.payload import AttemptMark, Payload, RawAnswer
 from groundwire.schemas.plan import Plan, ProviderStep
+from groundwire.streams.flow.consistency import is_consistent
 
 MaxAge = Callable[[ProviderStep, Plan], float]
 """How many seconds an answer of this step may serve others from here; the answer's TTL where that is shorter."""
@@ -68,7 +69,9 @@ class RecentAnswers:
         return list(self._begun.pop(reply_id, {}).values())
 
     def add(self, payload: Payload, at_ms: int) -> None:
-        """Keep an outcome (`answer` or `shared`)."""
+        """Keep an outcome (`answer` or `shared`). One that contradicts itself is left to unify, which says so."""
+        if not is_consistent(payload):
+            return
         reply_id = payload.plan.reply_id
         self._begun.pop(reply_id, None)
         if payload.kind == "shared" and payload.payload_id in self._kept:
@@ -158,7 +161,7 @@ class RecentAnswers:
 
 def shareable_of(payload: Payload) -> Shareable | None:
     """What others may get of an outcome: an answer that was paid for and has results. None when nobody answered."""
-    if payload.chosen is None:
+    if payload.chosen is None or not is_consistent(payload):
         return None
     raw = payload.answers[payload.chosen]
     if payload.kind == "shared":

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from groundwire.schemas.payload import Payload
 from groundwire.schemas.settings import Settings
-from groundwire.streams.stages.consistency import is_consistent
+from groundwire.streams.flow.consistency import is_consistent
 from groundwire.streams.stages.mapped import Mapped, MappedAnswers
 from groundwire.streams.stages.ports import Directory, MappingDirectory, MappingProvider, PlannedProvider
 from groundwire.streams.stages.rekeyed import Rekeying
