@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from groundwire.lake.cache.verifier.english_words import LEADING_VERBS, TIMELESS_VERBS
+from groundwire.lake.cache.verifier.lexicon import words as word_set
 from groundwire.lake.cache.verifier.reading import Frame, Reading
 
 # Questions for advice or explanation, and those of them that ask nearly the same.
@@ -10,6 +11,14 @@ _OPEN = frozenset(("what", "how", "howto"))
 _FEWEST = 2
 _NEAR = frozenset((frozenset(("how", "howto")), frozenset(("what", "how"))))
 # Question words a Korean choice is asked with, whatever it is between.
+_SAID_BY_NOUN = {
+    "when": ("날짜", "시간", "기간", "기한", "일정", "일자", "시각", "시기", "마감일", "요일"),
+    "where": ("위치", "장소", "주소"),
+    "howmuch": tuple(
+        word_set("가격 요금 비용 금액 값 액 비율 기온 온도 습도 확률 속도 거리 크기 무게 길이 높이 깊이 두께 용량 면적")
+    ),
+    "howmany": ("개수", "갯수", "횟수", "수량", "인원"),
+}
 _CHOOSING = {"what", "where", "when", "who"}
 
 
@@ -91,10 +100,21 @@ def _superlative(reading: Reading) -> bool:
     )
 
 
+def _names_it(asks: str, asked: Reading, stored: Reading) -> bool:
+    """Whether both speak of a thing that says the question word: `일정이 어떻게 되나요`, `일정이 언제인가요`."""
+    return _says(asks, asked) and _says(asks, stored)
+
+
+def _says(asks: str, reading: Reading) -> bool:
+    return any(key.endswith(_SAID_BY_NOUN.get(asks, ())) for item in reading.items for key in item.keys)
+
+
 def _korean(asked: Reading, stored: Reading) -> Question:
     x, y = asked.frame, stored.frame
     if {x.tense, y.tense} == {"past", "future"}:
         return Question(False, "past against future")
+    if (x.tense == "past" and y.modal) or (y.tense == "past" and x.modal):
+        return Question(False, "what was done against what can be")
     left, right = (set(frame.asks.split("+")) - {""} for frame in (x, y))
     if asked.symmetric or stored.symmetric:
         left, right = left - _CHOOSING, right - _CHOOSING
@@ -104,10 +124,16 @@ def _korean(asked: Reading, stored: Reading) -> Question:
         return Question(True, "a bare topic for what-is", 1)
     if not left or not right:
         other = (left or right) - {"what"}
-        if other == {"howmuch"} or (other <= _CHOOSING and (x.copular or y.copular)):
+        bare = stored if left else asked
+        if (other == {"howmuch"} and _says("howmuch", bare)) or (other <= _CHOOSING and (x.copular or y.copular)):
             return Question(True, "a bare topic for its question word", 1)
-    if left | right in ({"what", "howmuch"}, {"howmany", "howmuch"}):
+    if left | right == {"howmany", "howmuch"}:
         return Question(True, "how much for how many", 1)
+    if left | right in ({"what", "where"}, {"what", "when"}, {"what", "who"}) and (asked.which or stored.which):
+        return Question(True, "which one for its question word", 1)
+    named = (left | right) - {"what"}
+    if len(named) == 1 and (left - {"what"}) != (right - {"what"}) and _names_it(next(iter(named)), asked, stored):
+        return Question(True, "a noun for its question word", 1)
     if left | right == {"what", "where"} and x.copular and y.copular:
         return Question(True, "where it is for which it is", 1)
     return Question(False, f"{x.asks or 'no question word'} against {y.asks or 'no question word'}")

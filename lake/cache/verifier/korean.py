@@ -57,13 +57,18 @@ _BEGINNINGS = {"언젠": "when", "어딘": "where", "어딜": "where", "누굴":
 # After ㅈ, ㅉ and ㅊ the glide is not heard and often not written: 어벤져스, 어벤저스.
 _LOAN_SPELLING = str.maketrans({"져": "저", "쥬": "주", "쟈": "자", "챠": "차", "쳐": "처", "츄": "추"})
 _RELATIVE_TIMES = (
-    (re.compile(r"(?:이번|올) ?(?:년도|해)(?=[^가-힣]|에|의|는|은|$)"), "올해"),
+    (re.compile(r"(?:이번|올) ?(?:년도|해)(?=[^가-힣]|에|엔|의|는|은|$)"), "올해"),
+    (re.compile(r"(?<!\S)올 (?=봄|여름|가을|겨울)"), "이번 "),
     (re.compile(r"지난 ?해(?=[^가-힣]|에|의|는|$)"), "작년"),
     (re.compile(r"다음 ?(?:년도|해)(?=[^가-힣]|에|의|는|$)"), "내년"),
     (re.compile(r"첫 ?번째|첫째"), "첫번째"),
+    (re.compile(r"(?<!\S)땐(?!\S)"), "때는"),
     (re.compile(r"(이번|다음|지난|저번) (주|달|학기|시즌|주말)"), r"\1\2"),
 )
 _EXCEPT = frozenset(["말고", "빼고", "제외하고", "외에"])
+_PLEASE = word_set("부탁할게 부탁할게요 부탁드릴게 부탁드릴게요 부탁드려도 부탁드리겠습니다")
+# `모두 몇 개`: how many is all of them.
+_ALTOGETHER = frozenset(("모두", "전부", "총"))
 _IN_PROGRESS = frozenset(["중인", "중이신", "중이던", "중인지", "중인데"])
 _PRICE_NOUNS = frozenset(["가격", "금액", "비용", "값", "요금", "액"])
 _COPULAR_FORMS = word_set(
@@ -103,6 +108,8 @@ class _Reader:
     questions: int = 0
     future: bool = False
     past: bool = False
+    can: bool = False
+    which: bool = False
 
     def word(self, word: str, before: str, after: str) -> None:
         """Take in one word between its neighbours."""
@@ -111,7 +118,11 @@ class _Reader:
             return
         if word == "하나" and "how" in self.asks:
             return  # how it is done, not one of them
+        if _is_courtesy(word, before, after):
+            self._object_is_topic()
+            return
         if word.startswith("수") and after.startswith(("있", "없")) and word in ("수", "수가", "수는", "수도"):
+            self.can = True
             return
         if word.removesuffix("을").removesuffix("은") == "법" and before.endswith("는"):
             self.asks.add("how")
@@ -129,17 +140,22 @@ class _Reader:
         elif word.startswith("몇"):
             self._how_many(word[1:])
         elif asked := _asked_by(word):
-            self._ask(asked, word)
+            self._ask(asked, word, after)
         elif word.startswith(("수있", "수없")):
+            self.can = True
             if word[1] == "없":
                 self.items.append(Item("없", ("not",), "negation"))
         elif not self._number(word) and not self._known_noun(word) and not self._predicate(word, after):
             self._noun(word)
 
-    def _ask(self, asked: str, word: str) -> None:
+    def _ask(self, asked: str, word: str, after: str) -> None:
         self.asks.add(asked)
+        self.which = self.which or word in ("어느", "어떤", "무슨")
+        if self.items and self.items[-1].marker == "to" and self.items[-1].keys[-1].endswith(("로", "로는")):
+            self.items[-1] = replace(self.items[-1], marker="topic")  # `영향으로는 무엇이`: as what, not to where
         if "까지" in word:
-            self.items.append(Item("까지", ("까지",), "quantity"))
+            self.items.append(Item("까지", ("최대" if asked == "howmuch" else "까지",), "quantity"))
+        self.copular = self.copular or (word.endswith("가") and after.startswith("있"))
         stem, _ = noun(word)
         self.copular = (
             self.copular or (stem not in words.QUESTION_WORDS and copula(word) is not None) or word in _COPULAR_FORMS
@@ -151,7 +167,11 @@ class _Reader:
             self.asks.add("when")
             return
         self.asks.add("howmany")
+        if "까지" in counted:
+            self.items.append(Item("까지", ("최대",), "quantity"))
         counter = next((name for name in words.COUNTERS if counted.startswith(name)), "")
+        if not counter and counted and not is_particle(counted):
+            counter = noun(counted)[0]
         if counter and counter not in _SILENT_COUNTERS:
             self.items.append(Item(counter, (f"counted-{counter}",), "word"))
 
@@ -254,6 +274,8 @@ class _Reader:
         else:
             keys = tuple(dict.fromkeys((*(_root(stem) for stem in found.stems), word)))
             linking = found.adnominal and bool(words.LINKING_VERBS & {keys[0], found.stems[0]})
+            state = after.startswith("있") or "있" in word
+            linking = linking or (state and keys[0] in words.STATES)
             kind: Kind = "light" if linking else "word"
             self.items.append(Item(word, keys, kind, "verb"))
         return True
@@ -301,6 +323,21 @@ class _Reader:
             self.items.append(Item(stem, _keys(stem, word), _kind(stem), part))
 
 
+def _is_courtesy(word: str, before: str, after: str) -> bool:
+    """How one asks to be told, at a question's end: `알려주지 않겠니`, `어딘지 아니`, `알려주면 좋겠어`, `부탁할게`."""
+    if word.startswith(("않겠", "않을래")):
+        return before.endswith(("주지", "주시지"))
+    if word == "아니":
+        return not after and not before.endswith(("이", "가"))
+    if word.startswith("아는"):
+        return (word[2:] or after)[:1] in ("거", "것", "게")
+    if word in ("가서", "와서"):
+        return after.startswith(("확인", "봐", "보고", "좀"))
+    if word.startswith("좋겠"):
+        return before.endswith("면")
+    return word in _PLEASE
+
+
 def _kind(stem: str) -> Kind:
     if stem in words.QUANTIFIERS:
         return "quantity"
@@ -330,10 +367,12 @@ def read(text: str) -> Reading:
         items=items,
         frame=Frame(
             asks="+".join(sorted(asks)),
+            modal="can" if reader.can else "",
             tense="past" if reader.past else "future" if reader.future else "",
             copular=reader.copular,
         ),
         exact=exact,
+        which=reader.which,
         symmetric=choice,
     )
 
@@ -342,8 +381,14 @@ def _once(items: list[Item], *, choice: bool, asked: str) -> list[Item]:
     """Each thing once: what is said again is said for emphasis. In a choice, the category chosen from is light."""
     kept: dict[str, Item] = {}
     for item in items:
+        if choice and item.surface == "#2" and item.marker == "among":
+            continue  # `둘 중`: the two that are named
+        if asked == "howmany" and item.surface in _ALTOGETHER:
+            continue
         if choice and item.kind == "word" and item.surface in words.CATEGORIES:
             item = replace(item, kind="light")
+        if asked == "what" and item.surface == "종류":
+            item = replace(item, kind="light")  # `어떤 종류의 나무`, `어떤 나무`
         if asked == "howmuch" and item.kind == "word" and item.surface in _PRICE_NOUNS:
             item = replace(item, kind="light")
         for ending in _SAID_BY_THE_QUESTION.get(asked, ()):
@@ -419,6 +464,7 @@ def _bare(word: str) -> str:
         "부탁해",
         "부탁합니다",
         "부탁할게",
+        "중인",
         "말이야",
         "말이에요",
         "말입니다",
@@ -438,6 +484,8 @@ def _keys(stem: str, word: str) -> tuple[str, ...]:
 
 def _root(stem: str) -> str:
     """`시작하`, `시작되`, `시작해주` → 시작."""
+    if stem in words.SAME_WORD:
+        return words.SAME_WORD[stem]
     for tail in ("해주", "해보", "해드리", "하시", "시키", "당하", "해지", "하", "되"):
         if stem.endswith(tail) and len(stem) > len(tail):
             stem = stem.removesuffix(tail)

@@ -49,7 +49,7 @@ _ASKING_ENDINGS = """
     습니까 ㅂ니까 나요 는가요 ㄴ가요 은가요 는가 ㄴ가 은가 을까요 ㄹ까요 을까 ㄹ까 ㄹ까나 는지요 ㄴ지요 은지요
     는지 ㄴ지 은지 을지 ㄹ지
     을지요 ㄹ지요 지요 죠 지 니 냐 느냐 으냐 나 던가 던가요 더라 던지 는지를 ㄴ지를 은지를 을지를 ㄹ지를 는지도
-    ㄴ지도 는거죠 려나 으려나
+    ㄴ지도 는거죠 려나 으려나 ㄹ려나 을려나
     시나요 신가요 는건가요 ㄴ건가요 는건지 ㄴ건지 ㄹ런지 을런지 ㄴ거야 는거야 은거야 ㄹ거야 ㄴ거니 는거니 ㄴ거냐
     는거냐 ㄴ거지 는거지 ㄴ건가 는건가
 """
@@ -63,7 +63,7 @@ _OTHER_ENDINGS = """
     지 기 음 ㅁ 기에 기가 기는 기를 기로 는지 어야 아야 야 어도 아도 도 어지는 아지는 ㄴ다면 는다면 다면 ㄹ수록
     을수록 자마자 고서 고는 기도 는것 는게 ㄴ게 는건
     ㄴ건 은건 ㄴ것 는거 ㄴ거 ㄹ것 ㄹ게 기위해 기위한
-ㄴ단다 는단다 단다 란다 ㄹ란다
+ㄴ단다 는단다 단다 란다 ㄹ란다 ㄴ다는데 는다는데 ㄴ다던데 는다던데 ㄴ다는 는다는 ㄴ다고 는다고
 """
 _COPULA_ENDINGS = """
     인가 인가요 인지 인지요 인지를 입니까 입니다 이야 이에요 예요 에요 이지 이죠 죠 일까 일까요 일지 이냐 이니
@@ -140,7 +140,7 @@ _HELPING = tuple(
 _GIVING = frozenset(unicodedata.normalize("NFD", verb) for verb in ("주", "줘", "드리", "드려", "줄", "드릴"))
 # A verb with its helper written on: 내야하는, 보고싶은데, 할수있는, 보러가기로.
 _CHAINED = re.compile(
-    r"(.+야)([하되할한해돼된될합됩].*)$|(.+고)([싶있].*)$|(.+[갈-힣])수([있없].*)$|(.+러)([가갈간갔].*)$"
+    r"(.+야)([하되할한해돼된될합됩].*)$|(.+고)([싶있계].*)$|(.+[갈-힣])수([있없].*)$|(.+러)([가갈간갔].*)$"
 )
 _LINKS = _endings("어 아 여")
 _ONE_SYLLABLE_FORMS = word_set(
@@ -233,6 +233,11 @@ def _closed(stem: str) -> bool:
     return len(last) == 3
 
 
+def _is_noun_like_verb(word: str) -> bool:
+    """`크기가`, `보기를`: with a particle that no verb takes."""
+    return word[-1:] in ("가", "이", "를", "을", "의") and len(word) > 2 and word[:-1] in NOUNS_LIKE_VERBS
+
+
 @lru_cache(maxsize=32768)
 def predicate(word: str) -> Predicate | None:
     """The stems a verb or adjective form may have and how it ends; None when it is no known one."""
@@ -241,6 +246,8 @@ def predicate(word: str) -> Predicate | None:
         or word in PARTICLE_LIKE
         or word.endswith("들")
         or (len(word) == 1 and word not in _ONE_SYLLABLE_FORMS)
+        or word.endswith("님하고")
+        or _is_noun_like_verb(word)
     ):
         return None
     if (match := _CHAINED.match(word)) and (match.group(7) is None):

@@ -51,6 +51,6 @@ def _compound(items: Sequence[Item], first: int, second: int) -> bool:
 def _moves_freely(item: Item) -> bool:
     """When, how much, and what is counted may stand anywhere."""
     counted = item.keys[0].startswith("counted-") or (
-        item.kind == "number" and item.surface.endswith(("월", "일", "시", "분"))
+        item.kind == "number" and item.surface.endswith(("월", "일", "시", "분", "달", "주", "년"))
     )
     return item.surface in TIMES or item.surface in DEGREES or counted

@@ -16,6 +16,7 @@ FILLERS = word_set(
     걸까 걸까요 건가 거예요 것인지 것인가요 것인가 것일까요 것일까 것이죠 것이지 것이지요 것이니 것이야 거죠
     건지요 거요 겁니까 걸까요 이런 그런 어찌돼 훨씬 흠 맞다 그것 그거 이거 이것 거기서
     거기 여기 여기서 함 참고로 쪼금 조금 잠깐 좀더 기억해 기억나 아까 둘 것 거 게 건 걸 거야 것이 것은 것을 게요
+    미안한데 죄송한데 미안하지만 죄송하지만 야야 넘 그게 그걸 거기에 거기가 저저 말좀 한가지
     줄 바 때문 정도 정도로 쯤 제 위해 위해서 위한 통해 통해서 따라 의해
     의하여 대로
     """
@@ -53,6 +54,8 @@ LIGHT_VERBS = word_set(
     해보 볼 해주 나오
     """
 )
+# States: `남아 있는` is what there is.
+STATES = word_set("남 들 담기 꽂히 놓이 쌓이 보관 비치")
 NEGATIONS = word_set("안 못 않 없 아니 못하 불가능하 불가 불가능")
 # Verbs of having, handling and taking place: between a thing and what is asked about it they add nothing.
 LINKING_VERBS = word_set(
@@ -75,7 +78,7 @@ TIMES = word_set(
     """
     오늘 내일 어제 모레 올해 작년 내년 이번주 다음주 지난주 이번달 다음달 지난달 방금 지금 현재 요즘 최근 오전
     오후 아침 저녁 점심 주말 월요일 화요일 수요일 목요일 금요일 토요일 일요일 이번
-    지난
+    지난 며칠동안 며칠간
     """
 )
 DEGREES = word_set("가장 제일 젤 더 덜 매우 아주")
@@ -109,7 +112,7 @@ CATEGORIES = word_set(
 PLACE_NOUNS = word_set("곳 장소 위치 지역 쪽 데 군데")
 TIME_NOUNS = word_set("날 날짜 일자 때 시기 시점 년도 연도 해 요일")
 PERSON_NOUNS = word_set("사람 인물 분")
-COUNT_NOUNS = word_set("개수 갯수 숫자 횟수 수")
+COUNT_NOUNS = word_set("개수 갯수 숫자 횟수 수 수량")
 REASON_NOUNS = word_set("이유 까닭")
 WAY_NOUNS = word_set("방법 방식")
 QUESTION_WORDS = {
@@ -152,7 +155,7 @@ ONE_SYLLABLE_NOUNS = word_set(
     산 강 물 불 달 해 집 책 차 개 소 말 섬 성 왕 신 별 눈 비 돈 밥 술 빵 약 병 팀 곡 춤 꽃 옷 길 배 손 발 몸 목
     코 입 귀 피 뼈 칸 곳 것 날 때 뜻 값 일 앱 폰 컵 공 문 방 벽 창 칼 총 활 탑 절 종 글 시 극 쌀 콩 파 김 국 죽
     떡 꿀 껌 철 금 은 납 빛 색 원 점 선 면 각 수 식 답 형 힘 열 땅 밭 논 숲 풀 벌 새 닭 곰 양 쥐 뱀 용 범 알 뿔
-    털 살 이 침 땀 숨 잠 꿈 맘 법 죄 상 편 반 표 줄 끈 끝 앞 뒤 옆 안 밖 위 속 겉 낮 밤 봄 쪽 통 번 봇 팩 캔 곽
+    털 살 이 침 데 땀 숨 잠 꿈 맘 법 죄 상 편 반 표 줄 끈 끝 앞 뒤 옆 안 밖 위 속 겉 낮 밤 봄 쪽 통 번 봇 팩 캔 곽
     핀 펜 봉 북 징 톱 못 삽 낫 솥 냄 팬 컴 댐 역 현 주 군 도 읍 동 리 구
     """
 )
@@ -193,6 +196,7 @@ STEMS = word_set(
     닫 켜 켜지 끄 꺼지 키 틀 넣 빼 꺼내 담 싸 풀 매 묶 자르 깎 썰 굽 삶 끓이 볶 튀기 찌 익 익히 식히 씻 닦 빨 널
     말리 줍 잡 놓치 던지 받 보내 부치 옮기 들 메 업 타 내리 갈아타
     걷 뛰 달리 날 헤엄치 오르 내려가 올라가 들어가 나오 나가 들어오 돌아가 돌아오 떠나 머무르 묵 살 죽 태어나
+    미치 끼치 입히 쉬 깔 찍 꽂 꽂히 담기 갚 남기 모이 모으 뛰 놀 웃 울 챙기 맡기 퍼지 놓이 쌓이
     파랗 빨갛 노랗 하얗 까맣 커다랗 동그랗
     자라 키우 기르 낳 늙 크 작 높 낮 길 짧 넓 좁 굵 가늘 두껍 얇 깊 얕 무겁
     가볍 빠르 느리 세 많 적 좋 나쁘 싫 예쁘 아름답 밝 어둡 뜨겁 차갑 덥 춥 맵 짜 달 시 싱겁 맛있 맛없 재미있
@@ -216,7 +220,7 @@ STEMS = word_set(
 _SAME = """
     한국 대한민국 남한
     미국 미합중국
-    발생 일어나 발발 벌어지
+    발생 일어나 발발 벌어지 생기
     시작 개시
     끝나 종료 종결 종식 끝내 끝 마감
     제작 만들
@@ -224,18 +228,17 @@ _SAME = """
     죽 사망 서거 별세 돌아가시
     설립 창립 창설 세우
     면적 넓이
-    크기 사이즈
+    크기 사이즈 치수
     가격 값
     구매 구입 사
     사용자 이용자 유저
-    양 수량 물량 분량
+    양 물량 분량
     깨끗 청결
     위생 위생적
     편리 편하
     전세계 세계
     안전 안전하
-    저렴 싸
-    적합 알맞 적당
+    저렴 저렴하 싸
     반납 돌려주
     예상 예측
     출발 떠나
@@ -261,7 +264,6 @@ _SAME = """
     같이 함께
     국내 우리나라
     키우 기르
-    싸 저렴 저렴하
     빨래 세탁
     홈구장 홈경기장
     지저분 더럽
@@ -275,7 +277,7 @@ _SAME = """
     비교 견주
     고르 선택 택
     도움 도움되
-    낫 좋
+    낫 좋 괜찮 적합 알맞 적당
     영향 영향받
     여자 여성
     남자 남성
@@ -287,6 +289,13 @@ _SAME = """
     tv 티비 텔레비전 티브이
     메일 이메일
     메시지 메세지
+    답장 답신 회신
+    연락처 전화번호
+    이번주 금주
+    이번달 이달
+    다음주 내주
+    이름 명칭
+    개수 갯수
     앱 어플 어플리케이션 애플리케이션
     검정 검정색 검은색 블랙
     흰색 하얀색 화이트 하양
@@ -327,7 +336,21 @@ _SAME = """
     온도 기온
     남 잔여
     """
-SAME_WORD = {word: line.split()[0] for line in _SAME.strip().splitlines() for word in line.split()[1:]}
+
+
+def _united(lines: list[str]) -> dict[str, str]:
+    """Each word and the one that stands for it; lines that share a word are one meaning."""
+    heads: dict[str, str] = {}
+    for line in lines:
+        same = line.split()
+        head = next((heads[word] for word in same if word in heads), same[0])
+        merged = {heads.get(word, word) for word in same}
+        heads.update({word: head for word, old in heads.items() if old in merged})
+        heads.update(dict.fromkeys(same, head))
+    return {word: head for word, head in heads.items() if word != head}
+
+
+SAME_WORD = _united(_SAME.strip().splitlines())
 # Words that always narrow: whose, which sex or age, which model, where, at what level, at what price, what kind.
 NARROWING = word_set(
     """
@@ -340,6 +363,6 @@ NARROWING = word_set(
     봄 여름 가을 겨울 아침 점심 저녁 밤 낮 오전 오후 주말 평일 개인 법인 공식 비공식 부 대리 전 현 차기 역대
     명예 상위 하위 동 서 남 북
     빨강 파랑 노랑 초록 검정 흰색 가족 단체 혼자 직접 간접 공립 사립 국립 시립 채식 게임 업무 회의 자다 자 죽
-    의대 학과
+    의대 학과 예상 스팸
     """
 )

@@ -51,5 +51,7 @@ class Reading:
     """The asker's own thing is meant: `my`, `our`."""
     owner: bool = False
     """It is somebody's own thing that is asked for: `what is your …`."""
+    which: bool = False
+    """It is asked which one of a kind that is named: `어느 나라에`."""
     symmetric: bool = False
     """The question treats the things it joins alike: a difference, a comparison, a choice."""

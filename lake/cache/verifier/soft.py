@@ -32,6 +32,9 @@ def extra_words(asked: Reading, stored: Reading, aligned: Alignment) -> frozense
         return frozenset()
     whole = asked if left else stored
     if asked.language == "ko":
+        other = aligned.only_stored if left else aligned.only_asked
+        if any(_stands_instead(item, extra) for item in other):
+            return frozenset()
         allowed = _in_common(asked, aligned) >= _fewest(asked, stored) + len(extra) - 1
         allowed = allowed and all(_ordinary_korean(item, whole) for item in extra)
     else:
@@ -68,6 +71,13 @@ def _counts_the_best(at: int, reading: Reading) -> bool:
     beside = reading.items[max(0, at - 1) : at] + reading.items[at + 1 : at + 2]
     value = reading.items[at].keys[0][1:]
     return value.isdecimal() and 2 < int(value) <= _LONGEST_LIST and any("best" in item.keys for item in beside)
+
+
+def _stands_instead(light: Item, extra: list[Item]) -> bool:
+    """Whether a light word on the other side is no word less but another one: 받은 for 보낸, 학교가 for 지수가."""
+    if light.marker == "verb":
+        return any(item.marker == "verb" for item in extra)
+    return light.kind == "light" and light.marker in ("subject", "and") and light.surface in korean_words.CATEGORIES
 
 
 def _in_common(asked: Reading, aligned: Alignment) -> int:
