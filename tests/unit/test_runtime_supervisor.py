@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from groundwire.schemas.settings import Settings
+from groundwire.streams.runtime import broker
 from groundwire.streams.runtime import supervisor as module
 from groundwire.streams.runtime.supervisor import RoleFailed, Supervisor
 
@@ -39,3 +40,43 @@ async def test_a_role_that_is_slow_after_the_broker_was_replaced_does_not_end_ev
         await supervisor._recover(broker, settings, asyncio.Event())
         assert steps == ["renew", "start"]
     assert supervisor._replacing is False
+
+
+class Deaf:
+    """A role that does not hear SIGTERM; it says for how long it was waited."""
+
+    def __init__(self, name: str, *, ready: bool) -> None:
+        self.name = name
+        self.ready = asyncio.Event()
+        self.waited_s = 0.0
+        if ready:
+            self.ready.set()
+
+    async def stop(self, timeout_s: float) -> bool:
+        self.waited_s = timeout_s
+        return False
+
+    def close(self) -> None:
+        pass
+
+
+async def test_a_role_that_is_still_starting_is_not_waited_for_as_one_that_works(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Deep in its imports it hears nothing, and it has begun nothing that would be lost."""
+    supervisor = Supervisor(lambda _: Settings(home=tmp_path), {}, say=lambda *_: None, roles=[])
+    working, starting = Deaf("fetch", ready=True), Deaf("frontline", ready=False)
+    roles: list[Any] = [working, starting]
+    supervisor._roles = roles
+    await supervisor._stop()
+    assert (working.waited_s, starting.waited_s) == (module.STOP_ROLES_WITHIN_S, module.STOP_STARTING_WITHIN_S)
+    printed = capsys.readouterr()
+    said = printed.out + printed.err
+    assert "did not finish in time" in said and "frontline" not in said
+
+
+def test_whatever_hangs_ctrl_c_ends_everything_within_five_seconds() -> None:
+    """What the longest wait for each part adds up to, with a little for the rest."""
+    parts_s = (module.STOP_ROLES_WITHIN_S, module.STOP_SANDBOX_WITHIN_S, broker.STOP_TIMEOUT_S)
+    assert sum(parts_s) <= 4.6
+    assert module.STOP_STARTING_WITHIN_S < module.STOP_ROLES_WITHIN_S
