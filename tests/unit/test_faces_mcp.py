@@ -52,3 +52,17 @@ async def test_an_agent_that_never_asked_ends_as_well(clients: list[SilentClient
     async with Client(mcp.build_server(Settings(home=tmp_path, brokers="kafka:9092"))) as agent:
         assert agent.server_info.version == version("groundwire")
     assert clients == []
+
+
+async def test_arguments_nobody_knows_are_refused_by_name(clients: list[SilentClient], tmp_path: Path) -> None:
+    """Dropped silently, a model would believe that they were obeyed."""
+    async with Client(mcp.build_server(Settings(home=tmp_path, brokers="kafka:9092"))) as agent:
+        refused = await agent.call_tool("web_search", {"query": "tides", "max_results": 3, "x" * 500: 1})
+        assert refused.is_error
+        assert refused.content[0].text == (  # type: ignore[union-attr]
+            f"web_search has no argument `max_results`, `{'x' * 64}`; there are: query, depth, freshness, max_age_s, "
+            "language, country, include_domains, exclude_domains, context_tokens"
+        )
+        [tool] = (await agent.list_tools()).tools
+        assert tool.input_schema["additionalProperties"] is False
+    assert clients == []
