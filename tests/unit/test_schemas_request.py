@@ -222,3 +222,12 @@ def test_a_name_a_stranger_chose_makes_no_message_long(document: dict[str, Any])
 
 def test_a_duplicate_key_is_named() -> None:
     assert refused(b'{"query": "x", "depth": 1, "depth": 2}').field == "depth"
+
+
+@pytest.mark.parametrize("field", ["depth", "x-mine"])
+def test_a_number_of_thousands_of_digits_is_refused_in_words_of_ours(field: str) -> None:
+    value = b'{"query": "tides", "' + field.encode() + b'": ' + b"9" * 5_000 + b"}"
+    with pytest.raises(RecordError) as refused:
+        parse_request(value)
+    assert refused.value.kind == "invalid_json"
+    assert refused.value.message == "a number has too many digits; at most 4,300 are read"
