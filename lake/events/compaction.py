@@ -27,8 +27,12 @@ class CompactionBusyError(RuntimeError):
 
 @dataclass(slots=True)
 class Compaction:
-    """What one run did. `doubled_rows` are copies of events that were there twice and are now there once; `left_out` the
-    files that can't be read and were not touched, relative to the lake, with the reason."""
+    """What one run did.
+
+    `days` counts the folders that were merged, one a day and table; `by_table` says how many of each. `doubled_rows` are copies
+    of events that were there twice and are now there once; `left_out` the files that can't be read and were not touched,
+    relative to the lake, with the reason.
+    """
 
     days: int = 0
     files_before: int = 0
@@ -38,6 +42,7 @@ class Compaction:
     bytes_before: int = 0
     bytes_after: int = 0
     left_out: dict[str, str] = field(default_factory=dict)
+    by_table: dict[str, int] = field(default_factory=dict)
 
 
 def compact(path: Path, *, target_bytes: int = 256 * MIB, min_files: int = 2) -> Compaction:
@@ -128,6 +133,7 @@ class _Day:
             raise LakeUnwritableError(self._lake, error) from error
         doubled = 0 if mask is None else int((~mask).sum())
         done.days += 1
+        done.by_table[self._table.name] = done.by_table.get(self._table.name, 0) + 1
         done.files_before += len(sources)
         done.files_after += 1
         done.rows += keys.height - doubled

@@ -14,12 +14,15 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from groundwire.adapters.call import CallOutcome, Cost, MappedResult
+from groundwire.adapters.trial import Trial
 from groundwire.schemas.dead_letter import DeadLetter
 from groundwire.schemas.reply import SearchReply
-from groundwire.streams.faces.cli import dead_letters
+from groundwire.streams.faces.cli import dead_letters, providers
 from groundwire.streams.faces.cli.main import app
 from groundwire.streams.faces.cli.replay import rate
 from groundwire.streams.faces.cli.show_reply import show_reply
+from groundwire.streams.faces.cli.terminal import shortened
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.questions import read_questions
 from tests.unit.lake_events import attempt_event, land, records, request_event
@@ -209,3 +212,33 @@ def test_a_broker_that_is_not_there_is_one_line_and_exit_code_2(command: list[st
     lines = ended.stderr.splitlines()
     assert len(lines) == 1, ended.stderr
     assert lines[0].startswith("groundwire: no broker answers at 127.0.0.1:1")
+
+
+def test_compacting_says_how_many_days_of_which_table(tmp_path: Path) -> None:
+    for number in (1, 2):
+        land(tmp_path / "lake", records([request_event(number)], first=number))
+    printed = CliRunner().invoke(app, ["--home", str(tmp_path), "lake", "compact"], env=NARROW)
+    assert printed.output.startswith("merged requests of 1 day: 2 files → 1, 2 rows, 0 copies dropped, ")
+    again = CliRunner().invoke(app, ["--home", str(tmp_path), "lake", "compact"], env=NARROW)
+    assert again.output == "nothing to merge: no day has more than one small file\n"
+
+
+def test_a_purge_of_a_provider_nobody_knows_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    """Also when nothing runs: the purge would have been accepted and have done nothing."""
+    refused = CliRunner().invoke(app, ["--home", str(tmp_path), "cache", "purge", "--provider", "nope"])
+    assert isinstance(refused.exception, CommandError)
+    assert str(refused.exception).startswith("no provider `nope`; there are: anthropic, brave, ")
+
+
+@pytest.mark.parametrize(("length", "ends"), [(240, "xx"), (241, "x…"), (1_000, "x…")])
+def test_a_text_that_is_cut_says_so(length: int, ends: str) -> None:
+    shown = shortened("x" * length)
+    assert shown.endswith(ends) and len(shown) == 240
+
+
+def test_a_tried_provider_shows_its_long_texts_with_an_ellipsis(capsys: pytest.CaptureFixture[str]) -> None:
+    result = MappedResult("A title", "https://a.example", "word " * 100, None, None)
+    cost = Cost(1_000, "answer")
+    outcome = CallOutcome("ok", None, 200, 12.0, cost, "application/json", "{}", 2, 1, None)
+    providers._show_trial(Trial(request=None, outcome=outcome, results=[result], warnings=[]), raw=False)
+    assert capsys.readouterr().out.rstrip().endswith("word…")

@@ -51,6 +51,7 @@ def test_a_day_becomes_one_file_and_no_row_changes(two_days: Path) -> None:
     before = [everything(two_days), everything(two_days, "attempts")]
     done = compact(two_days)
     assert (done.days, done.files_before, done.files_after, done.rows, done.doubled_rows) == (4, 40, 4, 40, 0)
+    assert done.by_table == {"requests": 2, "attempts": 2}
     assert done.bytes_before > done.bytes_after > 0
     assert [len(parquet_files(two_days, table)) for table in ("requests", "attempts")] == [2, 2]
     assert everything(two_days).equals(before[0])

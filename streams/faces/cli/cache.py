@@ -119,7 +119,12 @@ def purge(
     if everything == any(one is not None for one in chosen):
         raise CommandError("say what to forget: --query, --provider, --domain, --tenant, --before, or --all alone")
     session: Session = context.obj
-    settings = connected(session.settings(), on_wait=waiting)
+    settings = session.settings()
+    if provider is not None:
+        known = session.registry(settings).names()
+        if provider not in known:
+            raise CommandError(f"no provider `{provider[:64]}`; there are: {', '.join(known)}")
+    settings = connected(settings, on_wait=waiting)
     wanted = Purge(
         query=normalize_query(query) if query is not None else None,
         provider=provider,

@@ -32,10 +32,17 @@ def compact(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         print_json(asdict(done))
         return
-    out.print(
-        f"{done.days} days: {done.files_before:,} files → {done.files_after:,}, {done.rows:,} rows, "
-        f"{done.doubled_rows:,} copies dropped, {done.bytes_before:,} → {done.bytes_after:,} bytes"
-    )
+    if done.days:
+        days = ", ".join(f"{table} of {_number(days, 'day')}" for table, days in done.by_table.items())
+        files = f"{_number(done.files_before, 'file')} → {done.files_after:,}"
+        copies = _number(done.doubled_rows, "copy", "copies")
+        out.print(
+            f"merged {days}: {files}, {_number(done.rows, 'row')}, {copies} dropped, "
+            f"{done.bytes_before:,} → {done.bytes_after:,} bytes",
+            soft_wrap=True,
+        )
+    else:
+        out.print("nothing to merge: no day has more than one small file")
     for file, reason in done.left_out.items():
         out.print(f"[yellow]left out[/] {plain(file)}: {plain(reason)}", soft_wrap=True)
 
@@ -61,3 +68,7 @@ def verify(context: typer.Context, as_json: Json = False) -> None:
             out.print(f"[green]sound[/]: {found.files:,} files read whole")
     if found.problems:
         raise typer.Exit(1)
+
+
+def _number(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

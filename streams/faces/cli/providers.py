@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from groundwire.streams.faces.cli.terminal import money, out, plain, print_json
+from groundwire.streams.faces.cli.terminal import money, out, plain, print_json, shortened
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.session import Session
 from groundwire.streams.runtime.guards_file import read_guards
@@ -218,7 +218,7 @@ def _show_trial(trial: "Trial", *, raw: bool) -> None:
             f"  [cyan]{number}[/] {plain(result.title or '(no title)')}{date}\n    [blue]{plain(result.url)}[/]",
             soft_wrap=True,
         )
-        out.print(f"    [dim]{plain(result.body[:240])}[/]")
+        out.print(f"    [dim]{plain(shortened(result.body))}[/]")
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from groundwire.schemas.reply import SearchReply
-from groundwire.streams.faces.cli.terminal import age, money, plain
+from groundwire.streams.faces.cli.terminal import age, money, plain, shortened
 
 _STATUS = {"grounded": "green", "ungrounded": "yellow", "error": "red"}
 
@@ -25,8 +25,7 @@ def show_reply(
         console.print(f"  [cyan]{result.index}[/] {plain(result.title or '(no title)')}{date}")
         console.print(f"    [blue]{plain(result.url)}[/]")
         if result.body:
-            text = result.body if len(result.body) <= body else result.body[: body - 1].rstrip() + "…"
-            console.print(f"    [dim]{plain(text)}[/]")
+            console.print(f"    [dim]{plain(shortened(result.body, body))}[/]")
     if len(reply.results) > results > 0:
         console.print(f"  [dim]… and {len(reply.results) - results} more (--json shows all)[/]")
     if context:

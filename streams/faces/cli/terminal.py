@@ -35,6 +35,11 @@ def plain(text: str) -> str:
     return escape(text)
 
 
+def shortened(text: str, most: int = 240) -> str:
+    """The beginning of a text, with an ellipsis where something is left out."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
 def age(seconds: float | None) -> str:
     """`3 s`, `5 min`, `2 h`, `4 d`."""
     if seconds is None:
