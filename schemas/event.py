@@ -10,6 +10,9 @@ from pydantic import Field
 from groundwire.schemas.record import Record
 from groundwire.schemas.reply import AttemptOutcome, CacheOutcome, CostSource, Status
 
+# Whose the vendor calls are that refresh cached answers ahead of their end.
+REFRESH_TENANT = "groundwire-refresh"
+
 
 class RequestEvent(Record):
     """One answered request. Times are Unix milliseconds, durations milliseconds."""

@@ -4,6 +4,7 @@ import polars as pl
 from pydantic import BaseModel, Field
 
 from groundwire.lake.reports.figures import FIGURES_CONFIG, Distribution, counts, groups
+from groundwire.schemas.event import REFRESH_TENANT
 
 # A reason carries a vendor's own words; past this many lines a table of them tells nothing more.
 MAX_FAILURES = 50
@@ -56,6 +57,8 @@ class Ledger(BaseModel):
     lost: int
     receipts_micro_usd: int = Field(description="The same money by the replies' receipts, as far as known.")
     receipts_unknown: int
+    refreshes: int = Field(description="Calls that refreshed cached answers ahead of their end; nobody's request.")
+    refreshes_micro_usd: int = Field(description="What they cost; part of `micro_usd`, in no receipt.")
 
 
 _COLUMNS = ("outcome", "hedged", "results", "cost_micro_usd", "cost_source", "bills_tokens", "latency_ms")
@@ -92,6 +95,7 @@ def _provider(rows: pl.DataFrame) -> ProviderFigures:
 
 def ledger(attempts: pl.DataFrame, requests: pl.DataFrame) -> Ledger:
     calls = attempts.filter(pl.col("outcome") != "skipped")
+    refreshes = calls.filter(pl.col("tenant") == REFRESH_TENANT)
     return Ledger(
         micro_usd=int(attempts["cost_micro_usd"].sum()),
         calls=calls.height,
@@ -99,6 +103,8 @@ def ledger(attempts: pl.DataFrame, requests: pl.DataFrame) -> Ledger:
         lost=calls.filter(pl.col("outcome") == "lost").height,
         receipts_micro_usd=int(requests["cost_micro_usd"].sum()),
         receipts_unknown=requests.filter(pl.col("status") != "error")["cost_micro_usd"].null_count(),
+        refreshes=refreshes.height,
+        refreshes_micro_usd=int(refreshes["cost_micro_usd"].sum()),
     )
 
 

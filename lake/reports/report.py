@@ -156,7 +156,7 @@ _REQUEST_COLUMNS = [
 ]
 _ATTEMPT_COLUMNS = [
     pl.col("provider", "outcome", "reason", "status_code", "cost_source"),
-    pl.col("latency_ms", "cost_micro_usd", "hedged", "results"),
+    pl.col("latency_ms", "cost_micro_usd", "hedged", "results", "tenant"),
     # The parts of a sum are named in the detail: `input_tokens`, `output_tokens` where a model's own reading is billed.
     pl.col("cost_detail").str.contains("_tokens", literal=True).fill_null(value=False).alias("bills_tokens"),
 ]

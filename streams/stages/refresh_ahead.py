@@ -9,13 +9,14 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from groundwire.schemas.cache_write import CacheEntry
+from groundwire.schemas.event import REFRESH_TENANT
 from groundwire.schemas.lookup import Fetch
 from groundwire.schemas.plan import Plan, ProviderStep
 from groundwire.schemas.record import OutboundRecord
 from groundwire.schemas.settings import RefreshAheadSettings
 from groundwire.schemas.topics import FETCHES
 
-TENANT = "groundwire-refresh"
+TENANT = REFRESH_TENANT
 ROUTE = "refresh-ahead"
 TIME_S = 15
 MOST_KEYS = 20_000

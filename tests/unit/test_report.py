@@ -7,12 +7,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 from groundwire.lake.reports.figures import Distribution
+from groundwire.lake.reports.html import render
 from groundwire.lake.reports.report import Report, build_report
 from groundwire.lake.reports.savings import UnknownBaselineError
-from groundwire.schemas.event import AttemptEvent, RequestEvent
+from groundwire.schemas.event import REFRESH_TENANT, AttemptEvent, RequestEvent
 from groundwire.schemas.settings import Settings
+from groundwire.streams.faces.cli.main import app
 from tests.unit.lake_events import (
     DAY_MS,
     MORNING_MS,
@@ -301,3 +304,24 @@ def test_who_bills_the_tokens_of_its_own_model_is_seen_in_what_it_billed(tmp_pat
     )
     assert {name: figures.bills_tokens for name, figures in found.providers.items()} == {"alpha": True, "beta": False}
     assert "What alpha cost includes the tokens of the vendor's own model." in found.savings.notes
+
+
+def test_what_refreshes_ahead_cost_is_named(tmp_path: Path) -> None:
+    """They are in the ledger and in nobody's receipt: unnamed, the two would not seem to fit."""
+    events = [
+        request_event(1),
+        attempt_event(1),
+        attempt_event(2, tenant=REFRESH_TENANT, cost_micro_usd=5_000),
+        attempt_event(3, tenant=REFRESH_TENANT, outcome="skipped", cost_micro_usd=0),
+    ]
+    found = report_of(tmp_path / "lake", events)
+    assert (found.ledger.refreshes, found.ledger.refreshes_micro_usd) == (1, 5_000)
+    assert found.ledger.micro_usd == found.ledger.receipts_micro_usd + found.ledger.refreshes_micro_usd
+    assert "1 refresh ahead for $0.005" in render(found)
+    printed = CliRunner().invoke(app, ["--home", str(tmp_path), "report"], env={"NO_COLOR": "1"})
+    assert (
+        "of it $0.0050 in 1 call to refresh cached answers ahead of their end (tenant groundwire-refresh)"
+        in printed.output
+    ), printed.output
+    without = report_of(tmp_path / "other", [request_event(1), attempt_event(1)])
+    assert without.ledger.refreshes == 0 and "ahead" not in render(without)

@@ -63,6 +63,12 @@ def _left_out(report: Report) -> str:
 
 def _tiles(report: Report) -> str:
     rates, latency = report.hit_rates, report.latency_ms
+    refreshes = report.ledger.refreshes
+    ahead = (
+        f", of them {count(refreshes, 'refresh', 'refreshes')} ahead for {usd(report.ledger.refreshes_micro_usd)}"
+        if refreshes
+        else ""
+    )
     unknown = f" + {count(report.ledger.unknown_cost, 'call')} of unknown cost" if report.ledger.unknown_cost else ""
     tiles = [
         ("requests", f"{report.requests:,}", _parts(report.status, report.requests)),
@@ -71,7 +77,7 @@ def _tiles(report: Report) -> str:
             "–" if rates.hit is None else percent(rates.hit),
             f"{report.cache['exact']:,} exact, {report.cache['semantic']:,} semantic",
         ),
-        ("spent", _round_usd(report.cost_micro_usd), f"{count(report.ledger.calls, 'vendor call')}{unknown}"),
+        ("spent", _round_usd(report.cost_micro_usd), f"{count(report.ledger.calls, 'vendor call')}{ahead}{unknown}"),
         ("saved", _round_usd(report.savings.micro_usd), f"against {report.savings.baseline}, fees only"),
         (
             "latency, median",

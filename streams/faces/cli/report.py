@@ -8,6 +8,7 @@ import typer
 from rich import box
 from rich.table import Table
 
+from groundwire.schemas.event import REFRESH_TENANT
 from groundwire.streams.faces.cli.terminal import err, money, out, plain, print_json
 from groundwire.streams.faces.errors import CommandError
 from groundwire.streams.faces.session import Session
@@ -90,6 +91,13 @@ def show_report(found: "Report") -> None:
     _show_providers(found)
     savings = found.savings
     out.print(f"[bold]spent[/]    {money(found.cost_micro_usd)}" + _unknown(found.ledger.unknown_cost))
+    if found.ledger.refreshes:
+        calls = f"{found.ledger.refreshes:,} {'call' if found.ledger.refreshes == 1 else 'calls'}"
+        out.print(
+            f"         of it {money(found.ledger.refreshes_micro_usd)} in {calls} to refresh cached answers ahead of "
+            f"their end [dim](tenant {REFRESH_TENANT})[/]",
+            soft_wrap=True,
+        )
     out.print(f"[bold]savings[/]  {plain(savings.sum)}")
     out.print(f"         {plain(savings.cache_sum)}")
     for note in savings.notes:
