@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 import structlog
@@ -34,6 +35,17 @@ log = structlog.get_logger(__name__)
 STOP_WITHIN_S = 9.5
 # A worker whose supervisor is gone has less time: its embedded broker went with it.
 ORPHAN_STOP_WITHIN_S = 4.0
+
+# What frontline and fetch both say when they start: on two machines each has its own keys and files, beside one supervisor
+# they have the same, and once is enough.
+SAID_BY_FETCH_TOO = frozenset(
+    {
+        "provider file turned away",
+        "providers",
+        "providers skipped",
+        "a route has no usable provider: its misses are answered ungrounded",
+    }
+)
 
 EXIT_DONE = 0
 EXIT_CRASHED = 1
@@ -133,13 +145,15 @@ def main(arguments: list[str] | None = None) -> int:
         configure_logging(settings.log)
         run_and_exit(given.role, settings, os.environ)
     settings = decode_settings(sys.stdin.readline())
-    configure_logging(settings.log, on_event=_report)
+    configure_logging(settings.log, on_event=partial(_report, given.role))
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
     run_and_exit(given.role, settings, os.environ)
 
 
-def _report(event: EventDict) -> None:
-    """Tell the supervisor what it waits for."""
+def _report(role: str, event: EventDict) -> None:
+    """Tell the supervisor what it waits for. Raises DropEvent for what another role says beside this one."""
+    if role == "frontline" and event.get("event") in SAID_BY_FETCH_TOO:
+        raise structlog.DropEvent
     if event.get("event") == "ready":
         print(json.dumps({"event": "ready"}), flush=True)  # noqa: T201 - stdout is the line to the supervisor
 

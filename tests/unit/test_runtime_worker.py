@@ -1,14 +1,20 @@
 """A worker gets its settings from its supervisor without a file, secrets included, and says what stands in its way."""
 
 import asyncio
+import io
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
+import structlog
 from pydantic import SecretStr
 
+from groundwire.adapters.registry import Registry
 from groundwire.schemas.settings import KafkaSettings, ProviderSettings, Settings
+from groundwire.streams.agents.announce import announce_providers
 from groundwire.streams.runtime import worker
+from groundwire.streams.runtime.logs import configure_logging
 from groundwire.streams.runtime.worker import EXIT_CRASHED, EXIT_MISUSE, decode_settings, encode_settings, run_role
 
 
@@ -54,9 +60,25 @@ def test_a_role_that_crashes_says_so_with_its_traceback(
 
 
 def test_readiness_is_told_to_the_supervisor_and_nothing_else_is(capsys: pytest.CaptureFixture[str]) -> None:
-    worker._report({"event": "providers", "usable": "exa"})
-    worker._report({"event": "ready", "role": "unify"})
+    worker._report("unify", {"event": "providers", "usable": "exa"})
+    worker._report("unify", {"event": "ready", "role": "unify"})
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [{"event": "ready"}]
+
+
+def test_beside_one_supervisor_the_providers_are_said_once(tmp_path: Path) -> None:
+    """By fetch, which asks them; on a machine of its own the frontline says it as well."""
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("name: wrong\n")
+    settings = Settings(routes={"none": ["serper"]}, provider_path=[tmp_path])
+    said = {"frontline": io.StringIO(), "fetch": io.StringIO(), "alone": io.StringIO()}
+    for role, stream in said.items():
+        on_event = None if role == "alone" else partial(worker._report, role)
+        configure_logging(settings.log, stream=stream, on_event=on_event)
+        announce_providers(Registry.load(settings, {}), settings)
+        structlog.get_logger("groundwire").info("something else")
+    assert len(said["frontline"].getvalue().splitlines()) == 1
+    for role in ("fetch", "alone"):
+        assert all(event in said[role].getvalue() for event in worker.SAID_BY_FETCH_TOO)
 
 
 def test_wrong_settings_in_the_environment_are_misuse(
