@@ -1,11 +1,12 @@
 """How far the semantic tier can be trusted: every promise about its hits, measured on labelled pairs, in one table.
 
-    python bench/cache_truth.py DATA_DIR [--vectors DIR] [--out DIR] [--only NAME …] [--fit FILE]
+    python bench/cache_truth.py DATA_DIR [--vectors DIR] [--out DIR] [--only NAME …] [--fit FILE] [--read FILE]
 
 DATA_DIR holds the labelled pairs (docs/guide/semantic-cache.md says where such data comes from; none of it is part of the
-project). Vectors are kept under --vectors, so that a second run takes a tenth of the time. --out gets the plots (SVG), the
-false hits and the hits among unlabelled neighbours, to be read. --fit writes coefficients fitted on the labelled pairs, which
-is how the shipped ones were made. Exit 1 when a promise is not kept.
+project). Vectors are kept under --vectors, so that a second run takes a fraction of the time. --out gets the table, the plots
+(SVG), the false hits and the hits among unlabelled neighbours, to be read; --read takes such hits back with a column `same`, as
+a person has read them. --only measures some sets, by name; `neighbours` is one. --fit writes coefficients fitted on the
+labelled pairs, which is how the shipped ones were made. Exit 1 when a promise is not kept.
 """
 
 import argparse
@@ -31,8 +32,8 @@ from groundwire.schemas.settings import EmbeddingSettings
 from groundwire.streams.stages.query import normalize_query
 
 # The lowest cosine of each language group, and the lowest for pairs that passed softly.
-LIMITS = {"en": (0.80, 0.90), "ko": (0.45, 0.92), "other": (0.90, 0.95)}
-THRESHOLDS = {"en": 0.97, "ko": 0.90, "other": 0.95}
+LIMITS = {"en": (0.80, 0.92), "ko": (0.45, 0.70), "other": (0.90, 0.95)}
+THRESHOLDS = {"en": 0.95, "ko": 0.90, "other": 0.95}
 FOLDS = 5
 SPLITS = 20
 NEIGHBOURS = 6
@@ -73,11 +74,16 @@ class Table:
     def add(self, what: str, measured: str, wanted: str, kept: bool | None) -> None:
         self.lines.append((what, measured, wanted, kept))
         mark = {True: "ok", False: "NOT KEPT", None: ""}[kept]
-        print(f"{what:<58} {measured:<38} {wanted:<26} {mark}", flush=True)
+        print(f"{what:<58} {measured:<44} {wanted:<24} {mark}", flush=True)
 
     @property
     def kept(self) -> bool:
         return all(kept is not False for *_, kept in self.lines)
+
+    def markdown(self) -> str:
+        marks = {True: "yes", False: "**no**", None: ""}
+        rows = [f"| {what} | {measured} | {wanted} | {marks[kept]} |" for what, measured, wanted, kept in self.lines]
+        return "\n".join(["| what | measured | wanted | kept |", "|---|---|---|---|", *rows, ""])
 
 
 class Vectors:
@@ -121,6 +127,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path(".groundwire/cache-truth"))
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--fit", type=Path)
+    parser.add_argument("--read", type=Path)
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     vectors = Vectors(asked.vectors)
@@ -138,15 +145,17 @@ def main() -> int:
     table = Table()
     if "adjudicated_pairs" in sets:
         adjudicated(sets, table, asked.out)
-        bound(sets["adjudicated_pairs"], table)
+        bound("adjudicated pairs", sets["adjudicated_pairs"], table)
+    if not asked.only:
+        bound("all sets fitted on", [row for name in FITTED_ON for row in sets.get(name, ())], table)
     false_hits(sets, table, asked.out)
     found(sets, table)
     if not asked.only or "neighbours" in asked.only:
-        neighbours(asked.data, vectors, calibration, table, asked.out)
+        neighbours(asked.data, vectors, calibration, table, asked.out, asked.read)
         vectors.save()
     pace(sets, table)
-    (asked.out / "table.json").write_text(json.dumps(table.lines, indent=1, ensure_ascii=False), encoding="utf-8")
-    print(f"plots and lists: {asked.out}")
+    (asked.out / "table.md").write_text(table.markdown(), encoding="utf-8")
+    print(f"table, plots and lists: {asked.out}")
     return 0 if table.kept else 1
 
 
@@ -259,9 +268,10 @@ def curve(scored: Iterable[tuple[float, bool]], same: int) -> list[tuple[float, 
     return points
 
 
-def bound(rows: Sequence[Row], table: Table) -> None:
+def bound(name: str, rows: Sequence[Row], table: Table) -> None:
     """The stated bound against held-out rows: calibrate on one half, look at the other, twenty times."""
-    violated, bounds = 0, []
+    violated = proven = 0
+    bounds = []
     for seed in range(SPLITS):
         shuffled = [row for row in rows if not row.exact]
         random.Random(seed).shuffle(shuffled)
@@ -274,9 +284,10 @@ def bound(rows: Sequence[Row], table: Table) -> None:
         ]
         wrong = len(held_out) - sum(held_out)
         violated += wrong / max(1, len(held_out)) > outcome.upper_bound
+        proven += outcome.certified
         bounds.append(outcome.upper_bound)
-    measured = f"{violated} violations; bound {min(bounds):.1%}–{max(bounds):.1%}"
-    table.add(f"stated bound on held-out halves, {SPLITS} splits", measured, "≤ 1 violation at 95 %", violated <= 1)
+    measured = f"{violated} broken; {min(bounds):.1%} to {max(bounds):.1%}, {proven} proven ≤ 1 %"
+    table.add(f"bound on held-out halves, {SPLITS} splits, {name}", measured, "≤ 1 broken at 95 %", violated <= 1)
 
 
 def _every(row: Row) -> bool:  # noqa: ARG001  # the shape of a choice of rows
@@ -339,7 +350,9 @@ def found(sets: dict[str, list[Row]], table: Table) -> None:
                   "" if least < 0 else f"≥ {least:.0%}", None if least < 0 else hits / len(same) >= least)  # fmt: skip
 
 
-def neighbours(data: Path, vectors: Vectors, calibration: Calibration, table: Table, out: Path) -> None:
+def neighbours(
+    data: Path, vectors: Vectors, calibration: Calibration, table: Table, out: Path, read: Path | None
+) -> None:
     """Unlabelled questions: the nearest others of each are the candidates a cache would look at; hits are listed to be read."""
     texts: dict[str, None] = {}
     for name in ("log_nq_open", "log_msmarco_dev", "log_ko_tydi_miracl", "en_uqv100_queries"):
@@ -352,7 +365,8 @@ def neighbours(data: Path, vectors: Vectors, calibration: Calibration, table: Ta
             texts.update((normalize_query(line), None) for line in handle if line.strip())
     names = [text for text in texts if text]
     matrix = np.stack([vectors.of(text) for text in names]).astype(np.float32)
-    candidates = hits = 0
+    candidates = 0
+    hits: set[tuple[str, str]] = set()
     by_similarity: Counter[int] = Counter()
     with (out / "neighbour_hits.tsv").open("w", encoding="utf-8", newline="") as handle:
         writer = csv.writer(handle, delimiter="\t")
@@ -369,7 +383,7 @@ def neighbours(data: Path, vectors: Vectors, calibration: Calibration, table: Ta
                     candidates += 1
                     decision = calibration.decide(names[at], names[other], similarity, min_similarity=0.0)
                     if decision.hit:
-                        hits += 1
+                        hits.add((names[at], names[other]))
                         by_similarity[int(similarity * 50)] += 1
                         writer.writerow(
                             [
@@ -380,15 +394,25 @@ def neighbours(data: Path, vectors: Vectors, calibration: Calibration, table: Ta
                                 decision.reason,
                             ]
                         )
-    table.add(f"nearest neighbours of {len(names)} questions: hits", f"{hits} of {candidates} ({hits / candidates:.2%})",
-              "read for false ones", None)  # fmt: skip
-    table.add(
-        "  were all of them false", f"at most {upper_bound(hits, candidates):.2%} of candidates", "≤ 0.3% false", None
-    )
+    table.add(f"nearest neighbours of {len(names)} questions: hits", f"{len(hits)} of {candidates} ({len(hits) / candidates:.2%})",
+              "", None)  # fmt: skip
+    if read is not None:
+        of, wrong = verdicts(read, hits)
+        most = upper_bound(wrong, of) * len(hits) / candidates
+        measured = f"{wrong} of {of} read; at most {most:.2%} of candidates"
+        table.add("  of these false, by reading", measured, "≤ 0.3%", most <= 0.003)
     (out / "neighbour_hits.svg").write_text(
         plot("Hits among nearest neighbours, by similarity", "similarity", "hits",
              {"hits": [(key / 50, float(number)) for key, number in sorted(by_similarity.items())]},
              (0.5, 1.0), (0.0, float(max(by_similarity.values(), default=1)))), encoding="utf-8")  # fmt: skip
+
+
+def verdicts(read: Path, hits: set[tuple[str, str]]) -> tuple[int, int]:
+    """How many of the hits a person has read, and how many of those were wrong."""
+    with read.open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle, delimiter="\t"))
+    labels = [row["same"] for row in rows if (row["asked"], row["stored"]) in hits and row["same"] in ("0", "1")]
+    return len(labels), labels.count("0")
 
 
 def pace(sets: dict[str, list[Row]], table: Table) -> None:

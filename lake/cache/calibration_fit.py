@@ -175,7 +175,9 @@ def calibrate(
     curves = dict(refitted.curves)
     if certified:
         curves = {group: replace(curve, threshold=certified.threshold) for group, curve in curves.items()}
-    bound = max(chosen.upper_bound, next_sample_bound(chosen.false_hits, chosen.hits, confidence))
+    # The test of thresholds shows the rate that was asked for, not the lower one that the chosen threshold happens to have.
+    shown = max_false_hit_rate if certified else chosen.upper_bound
+    bound = max(shown, next_sample_bound(chosen.false_hits, chosen.hits, confidence))
     note = (
         f"{len(pairs)} pairs, {same} the same; at {confidence:.0%} confidence at most {bound:.2%} of hits are wrong"
         if certified

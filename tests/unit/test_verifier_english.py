@@ -275,6 +275,15 @@ def test_a_name_is_not_the_little_word_it_looks_like() -> None:
     same(("jobs in the us", "jobs in america"))
 
 
+def test_one_word_alone_is_taken_as_it_is_written() -> None:
+    differ("alone", ("newport", "newports"), ("match", "matches"))
+    same(("the colour", "color"), ("road runner", "roadrunner"), ("newport hotel", "newport hotels"))
+
+
+def test_key_words_have_no_persons_and_u_s_is_a_country() -> None:
+    differ("words", ("i robot movie", "robot movie"), ("full names u s presidents", "full names presidents"))
+
+
 def test_a_title_counts_its_plural() -> None:
     differ("title", ("who directed alien", "who directed aliens"))
 

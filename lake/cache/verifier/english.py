@@ -24,6 +24,8 @@ _CURRENCY_SIGNS = frozenset("$€£¥₩₹")
 _JOINERS = {"and": "and", "&": "and", "or": "or", "versus": "versus", "vs": "versus"}
 _ASKS_FOR_THE_BEST = frozenset(("what", "where", "who", ""))
 _PRAISE = frozenset(("good", "great", "top", "finest", "greatest", "nice"))
+# `i robot`: key words have no persons in them.
+_SHORT_TITLE = 3
 # `what are some` asks for good ones: it goes with `the best`, and with neither.
 _SOME_OF_THE_BEST = "some-of-the-best"
 _FAVORITE = frozenset(("favorite", "favourite"))
@@ -62,6 +64,8 @@ def read(text: str) -> Reading:
     frame, rest = frame_of(found)
     if frame.asks in _ASKS_FOR_THE_BEST:
         rest = _with_best(rest)
+    if not frame.asks and rest[:1] == ["i"] and len(rest) <= _SHORT_TITLE:
+        rest = ["letteri", *rest[1:]]
     if frame.asks == "what" and rest[:2] == ["are", "some"]:
         rest = ["are", _SOME_OF_THE_BEST, *rest[2:]] if "best" not in rest else rest
     items, passive = _items(_phrases(_named(rest)), after_be=frame.be, light=words.LIGHT[frame.asks])

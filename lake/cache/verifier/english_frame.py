@@ -53,6 +53,8 @@ def contractions(found: list[str]) -> list[str]:
         elif word == "s" and previous:
             if previous in _IS_AFTER:
                 out.append("is")
+            elif previous == "u":
+                out[-1] = "us"  # u s presidents
             elif previous.endswith("0"):
                 out.append("decade")
         elif "'" in word:

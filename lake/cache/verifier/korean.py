@@ -63,10 +63,31 @@ _RELATIVE_TIMES = (
     (re.compile(r"다음 ?(?:년도|해)(?=[^가-힣]|에|의|는|$)"), "내년"),
     (re.compile(r"첫 ?번째|첫째"), "첫번째"),
     (re.compile(r"(?<!\S)땐(?!\S)"), "때는"),
+    # Whom one talks to.
+    (
+        re.compile(
+            r"^(?:선생님|아버지|아버님|어머니|엄마|아빠|삼촌|이모|고객님|회원님|손님|여러분|저기요|얘야)(?:[,!] ?)"
+        ),
+        "",
+    ),
+    (re.compile(r"(?<!\S)(?:(?:너|네|니)가|당신이|그쪽이|여러분이) 생각하는 "), ""),
+    # What day it is, is when it is.
+    (re.compile(r"(?<!\S)(?:몇 ?월 )?며칠(?=에|이|인|입|일|이야|[?\s]|$)(?! ?(?:동안|간|씩|째))"), "언제"),
+    # Said for courtesy: that one does not remember, that the other one will.
+    (re.compile(r"(?<!\S)기억이? ?(?:잘 )?안 ?나\S*(?: 그러는데)?"), ""),
+    (re.compile(r"(?<!\S)왜 (?=.*있잖아)"), ""),
+    # One's own home is whose it is, not where it is.
+    (re.compile(r"(?<!\S)(?:우리|저희|울) ?집(?:의)? (?=\S)"), ""),
     (re.compile(r"(이번|다음|지난|저번) (주|달|학기|시즌|주말)"), r"\1\2"),
 )
 _EXCEPT = frozenset(["말고", "빼고", "제외하고", "외에"])
 _PLEASE = word_set("부탁할게 부탁할게요 부탁드릴게 부탁드릴게요 부탁드려도 부탁드리겠습니다")
+_HOW_MUCH = frozenset(("얼마나", "얼만큼", "얼마만큼"))
+_MEASURED = frozenset(("길", "많", "크", "높", "넓", "깊", "무겁"))
+# What one does, and the way to do it; not a law.
+_WAY_OF = re.compile(
+    r"(사용|조리|대처|해결|보관|요리|설치|재배|공부|세탁|치료|예방|작성|계산|관리|활용|퇴치|제거|신청|청소|관찰)법$"
+)
 # `모두 몇 개`: how many is all of them.
 _ALTOGETHER = frozenset(("모두", "전부", "총"))
 _IN_PROGRESS = frozenset(["중인", "중이신", "중이던", "중인지", "중인데"])
@@ -77,7 +98,9 @@ _COPULAR_FORMS = word_set(
     """
 )
 # Drop only when somebody is asked to do it: `찾아줘`, not `찾는`.
-_ASKING_ONLY_AS_REQUEST = word_set("찾 고르 안내하 문의하 말하 보이 돕 설명하 검색하 조회하 체크하 답하 전하 원하 보내")
+_ASKING_ONLY_AS_REQUEST = word_set(
+    "비교하 찾 고르 안내하 문의하 말하 보이 돕 설명하 검색하 조회하 체크하 답하 전하 원하 보내"
+)
 _STANDS_FOR = {
     **dict.fromkeys(words.PLACE_NOUNS, "where"),
     **dict.fromkeys(words.TIME_NOUNS, "when"),
@@ -145,6 +168,8 @@ class _Reader:
             self.can = True
             if word[1] == "없":
                 self.items.append(Item("없", ("not",), "negation"))
+        elif before in _HOW_MUCH and (found := predicate(word)) and _MEASURED & set(found.stems):
+            return  # `얼마나 긴`: the adjective says what is measured, as the noun does
         elif not self._number(word) and not self._known_noun(word) and not self._predicate(word, after):
             self._noun(word)
 
@@ -311,6 +336,9 @@ class _Reader:
         elif len(stem) > 3 and stem.endswith(("방법", "방식")):
             self.asks.add("how")
             self._noun(stem[:-2])
+        elif way := _WAY_OF.fullmatch(stem):
+            self.asks.add("how")
+            self._noun(way.group(1))
         elif stem in words.WAY_NOUNS:
             self.asks.add("how")
         elif stem in words.REASON_NOUNS:
@@ -319,7 +347,10 @@ class _Reader:
             self._is_among()
         elif stem in words.ASKING:
             self._object_is_topic()
+        elif stem == "예정" and part == "is":
+            return  # `올 예정인지` is `올지`
         else:
+            stem = stem.removesuffix("지역") if len(stem) > 3 else stem
             self.items.append(Item(stem, _keys(stem, word), _kind(stem), part))
 
 
@@ -328,9 +359,11 @@ def _is_courtesy(word: str, before: str, after: str) -> bool:
     if word.startswith(("않겠", "않을래")):
         return before.endswith(("주지", "주시지"))
     if word == "아니":
-        return not after and not before.endswith(("이", "가"))
+        return (not after and not before.endswith(("이", "가"))) or before in ("너", "너는", "혹시")
     if word.startswith("아는"):
         return (word[2:] or after)[:1] in ("거", "것", "게")
+    if word == "다":
+        return after.startswith(("알려", "말해", "보여", "찾아"))
     if word in ("가서", "와서"):
         return after.startswith(("확인", "봐", "보고", "좀"))
     if word.startswith("좋겠"):
@@ -385,6 +418,8 @@ def _once(items: list[Item], *, choice: bool, asked: str) -> list[Item]:
             continue  # `둘 중`: the two that are named
         if asked == "howmany" and item.surface in _ALTOGETHER:
             continue
+        if asked == "when" and item.surface == "까지" and any(other.surface.endswith("기한") for other in items):
+            continue  # a deadline says until when
         if choice and item.kind == "word" and item.surface in words.CATEGORIES:
             item = replace(item, kind="light")
         if asked == "what" and item.surface == "종류":
@@ -405,7 +440,7 @@ def _asks_by_noun(reader: _Reader) -> None:
     if reader.asks - {"what"} or not reader.items:
         return
     for item in reversed(reader.items):
-        if item.marker == "verb":
+        if item.marker == "verb" or (item.surface in words.LIGHT and item.surface not in _STANDS_FOR):
             continue
         if item.surface in _STANDS_FOR:
             reader.asks = {_STANDS_FOR[item.surface]}
@@ -444,6 +479,8 @@ def _asked_by(word: str) -> str | None:
         "어느거",
         "어느것",
         "어느게",
+        "어느쪽",
+        "어느곳",
         "얼마",
     ):
         if word.startswith(beginning) and len(word) <= len(beginning) + 4:

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 from groundwire.lake.cache.verifier import alignment, frames, korean_order, order, soft, tokens
 from groundwire.lake.cache.verifier.english import read as read_english
-from groundwire.lake.cache.verifier.english_inflection import is_past
+from groundwire.lake.cache.verifier.english_inflection import is_past, spelling
+from groundwire.lake.cache.verifier.english_synonyms import SAME_WORD
 from groundwire.lake.cache.verifier.english_words import BOTH_VOICES, MANNER, TIMELESS_VERBS, UNDERLINING
 from groundwire.lake.cache.verifier.korean import read as read_korean
 from groundwire.lake.cache.verifier.reading import Item, Reading
@@ -59,6 +60,7 @@ def _compare(asked: Reading, stored: Reading) -> Verdict:
     checks.append(Check("question", question.same, question.detail))
     checks.append(_check_voice(asked, stored))
     checks.append(_check_title(asked, stored))
+    checks.append(_check_alone(asked, stored))
     moved = _compare_order(asked, stored, aligned)
     checks.append(Check("order", moved.same, moved.detail))
     solid = sum(asked.items[at].kind != "light" for at, _ in aligned.pairs) + len(asked.exact & stored.exact)
@@ -136,6 +138,20 @@ def _check_title(asked: Reading, stored: Reading) -> Check:
     left, right = ({item.surface for item in reading.items[1:]} for reading in (asked, stored))
     plural = sorted(word for word in left ^ right if word.endswith("s") and word[:-1] in left | right)
     return Check("title", not plural, f"{' '.join(plural)} in the plural on one side only" if plural else "same")
+
+
+def _check_alone(asked: Reading, stored: Reading) -> Check:
+    """One word alone is often a name, and its plural another one: Newport, Newports."""
+    alone = all(
+        reading.language == "en" and not reading.frame.asks and len(reading.items) == 1 for reading in (asked, stored)
+    )
+    if alone and not _same_spelling(asked.items[0].surface, stored.items[0].surface):
+        return Check("alone", False, f"{asked.items[0].surface} against {stored.items[0].surface}")
+    return Check("alone", True, "the same word, or more than one")
+
+
+def _same_spelling(one: str, other: str) -> bool:
+    return one == other or {one, other} <= set(SAME_WORD) | set(SAME_WORD.values()) or spelling(one) == spelling(other)
 
 
 def _is_active(verb: str, reading: Reading) -> bool:
