@@ -30,6 +30,9 @@ WORKER = "groundwire.streams.runtime.worker"
 SANDBOX = "groundwire.adapters.sandbox"
 INVOICE_FILE = "sandbox-invoice.json"
 
+# Matrices here are small, and roles share the machine: a thread for each core in each role would be in the others' way.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
 # For a role that hangs: one that has ended is seen at once, and a machine that is busy is not broken.
 READY_TIMEOUT_S = 180.0
 SANDBOX_TIMEOUT_S = 20.0
@@ -111,8 +114,9 @@ class Supervisor:
             settings = settings.model_copy(update={"brokers": self._broker.start()})
         await ensure_topics(settings)
         line = encode_settings(settings)
+        environ = {**ONE_THREAD, **self._environ}
         self._roles = [
-            Child(role, WORKER, [role, "--supervised"], self._environ, self._say, line) for role in self._role_names
+            Child(role, WORKER, [role, "--supervised"], environ, self._say, line) for role in self._role_names
         ]
         await self._start_roles(stop)
         return settings

@@ -324,4 +324,4 @@ def test_what_refreshes_ahead_cost_is_named(tmp_path: Path) -> None:
         in printed.output
     ), printed.output
     without = report_of(tmp_path / "other", [request_event(1), attempt_event(1)])
-    assert without.ledger.refreshes == 0 and "ahead" not in render(without)
+    assert without.ledger.refreshes == 0 and "refresh ahead" not in render(without)

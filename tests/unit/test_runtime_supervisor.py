@@ -80,3 +80,27 @@ def test_whatever_hangs_ctrl_c_ends_everything_within_five_seconds() -> None:
     parts_s = (module.STOP_ROLES_WITHIN_S, module.STOP_SANDBOX_WITHIN_S, broker.STOP_TIMEOUT_S)
     assert sum(parts_s) <= 4.6
     assert module.STOP_STARTING_WITHIN_S < module.STOP_ROLES_WITHIN_S
+
+
+async def test_roles_compute_on_one_thread_unless_the_user_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path, brokers="kafka:9092")
+    seen: dict[str, str] = {}
+
+    async def nothing(*_: Any) -> None:
+        pass
+
+    class Seen(Deaf):
+        def __init__(self, name: str, _module: str, _arguments: Any, environ: dict[str, str], *_: Any) -> None:
+            super().__init__(name, ready=False)
+            seen.update(environ)
+
+    monkeypatch.setattr(module, "Child", Seen)
+    monkeypatch.setattr(module, "ensure_topics", nothing)
+    supervisor = Supervisor(
+        lambda _: settings, {"OMP_NUM_THREADS": "8", "A": "b"}, say=lambda *_: None, roles=["fetch"]
+    )
+    monkeypatch.setattr(supervisor, "_start_roles", nothing)
+    await supervisor._start(settings, asyncio.Event())
+    assert seen == {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "8", "A": "b"}
