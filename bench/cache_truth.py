@@ -394,8 +394,8 @@ def neighbours(
                                 decision.reason,
                             ]
                         )
-    table.add(f"nearest neighbours of {len(names)} questions: hits", f"{len(hits)} of {candidates} ({len(hits) / candidates:.2%})",
-              "", None)  # fmt: skip
+    measured = f"{len(hits)} of {candidates} ({len(hits) / candidates:.2%})"
+    table.add(f"nearest neighbours of {len(names)} questions: hits", measured, "", None)
     if read is not None:
         of, wrong = verdicts(read, hits)
         most = upper_bound(wrong, of) * len(hits) / candidates
