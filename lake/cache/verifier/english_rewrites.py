@@ -86,8 +86,8 @@ _COURTESIES = (
 )
 _HOW_TO = (
     (r"^explain how to ", "how to "),
-    # Kind: the helping verb left out (`how i get into`).
-    (rf"^how (?:i|we|u) ({_DONE}) ", r"howto \1 "),
+    # Kind: the helping verb or the person left out (`how i get into`, `how do become`).
+    (rf"^how (?:i|we|u|do|can|should) ({_DONE}) ", r"howto \1 "),
     # Kind: advice by another name (`what are some tips to sleep`, `… tips for sleeping`).
     (
         rf"^what (?:is|are) {_SOME}(?:tips?|tricks?)(?: (?:and|or) (?:tips?|tricks?))? "
@@ -177,6 +177,9 @@ _MAKERS = (
     (r"^who (?:is|was) the (?:person|one|man|woman|guy) (?:who|that) ", "who "),
 )
 _WHEN_AND_WHERE = (
+    (r"^by when ", "when "),
+    # Kind: where the money comes from (`earn money by youtube`, `… through youtube`).
+    (r"\b(make|making|earn|earning) money (?:by|from|through|with|on|via|off) (?!\w+ing\b)", r"\1 money from "),
     # Kind: where for which place (`where are the best places to`).
     (
         r"^where (is|are) (?=(?:the |some )?(?:of the )?(?:best|good|cheapest|safest) (?:places?|spots?|areas?|locations?)\b)",
@@ -245,6 +248,15 @@ _TIME_WORDS = (
     (r"\b(?:wwi|ww i|ww #1|first world war|#1 world war|world war #1)\b", "world-war #1"),
 )
 _CAN_ONE = (
+    # Kind: a question in the order of a statement (`it is possible to`).
+    (r"^it is (possible|safe|ok|okay|necessary|legal|illegal|normal|true) (to|for|that) ", r"is it \1 \2 "),
+    # Kind: how far it is so, for whether it is so (`how safe is it to`).
+    (
+        r"^how (safe|dangerous|important|useful|necessary|healthy|common|easy|difficult|hard) is it (to|for) ",
+        r"is it \1 \2 ",
+    ),
+    # Kind: an order to name them (`name the countries which`).
+    (r"^name (?:all )?(?:the )?(\w+s) (?:which|that|who) ", r"which \1 "),
     # Kind: is it worth doing (`is it worth to buy one`, `is one worth buying`).
     (r"^is it worth (?:it )?(?:to )?(?!it\b|the\b|a\b)(\w+) (.+)$", r"is \2 worth \1"),
     # Kind: both answers named (`is it good or bad`).
