@@ -45,6 +45,8 @@ _SMALL_ANSWER_BYTES = 1024
 # A facet where so many near rows are dead is about to be tidied by the writer.
 _MOST_ASKED = 2_000
 _SAY_AGAIN_S = 30.0
+# A writer that starts at the same time may drop a segment under the first look; to begin without it would be to pay again.
+_FIRST_LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,11 @@ class CacheReader:
 
     async def start(self) -> None:
         """Read what is there, then follow. Never fails: a view that can't be read is empty until it can."""
-        await self.refresh()
+        for _ in range(_FIRST_LOOKS):
+            await self.refresh()
+            if self.failure is None:
+                break
+            await asyncio.sleep(self._settings.cache.poll_interval_s)
         self._task = asyncio.create_task(self._follow(), name="cache-view")
 
     async def stop(self) -> None:
@@ -173,7 +179,8 @@ class CacheReader:
     async def entry(self, candidate: Candidate, facet: str) -> CacheEntry | None:
         """A candidate's entry, or None when it can't be read or is of another facet."""
         entry = await self._entry(candidate.key_hash, candidate.seq, _PATIENCE_S)
-        return entry if entry is not None and entry.facet == facet else None
+        found = entry is not None and entry.facet == facet and entry.normalized_query == candidate.query
+        return entry if found else None
 
     async def get(self, normalized_query: str, now_ms: int) -> list[CacheEntry]:
         """All live entries of a text, whatever their provider, depth and locale; newest first."""

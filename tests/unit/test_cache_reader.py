@@ -383,6 +383,7 @@ async def test_lookups_go_before_what_is_read_ahead(tmp_path: Path, monkeypatch:
     writer.close()
 
 
+@pytest.mark.filterwarnings("ignore:optimize.cleanup_older_than=0")  # that others may still read is what is tested
 @pytest.mark.parametrize("sealed", [False, True])
 async def test_an_answer_is_found_where_a_compaction_has_put_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sealed: bool
@@ -465,6 +466,27 @@ async def test_a_reader_survives_whatever_a_look_stumbles_over(tmp_path: Path, m
     writer.apply(batch(put("a")))
     await eventually(lambda: reader.exact("a", NOW_MS))
     assert reader.failure is None
+    await reader.stop()
+    writer.close()
+
+
+async def test_a_reader_does_not_begin_empty_because_its_first_look_met_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    writer.apply(batch(put("a")))
+    reader = CacheReader(settings, MODEL, DIMENSIONS)
+    look, failures = reader._follower.look, [ViewDamaged("a segment was dropped while it was read")]
+
+    def unlucky_once() -> Any:
+        if failures:
+            raise failures.pop()
+        return look()
+
+    monkeypatch.setattr(reader._follower, "look", unlucky_once)
+    await reader.start()
+    assert await reader.exact("a", NOW_MS) is not None
     await reader.stop()
     writer.close()
 

@@ -1,12 +1,16 @@
 """What `cache stats` and doctor are told about a view."""
 
+import json
+import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from groundwire.lake.cache import segments, vector_table
 from groundwire.lake.cache.stats import cache_stats, view_health
 from groundwire.lake.cache.store import Store
+from groundwire.streams.faces.cli.main import app
 from tests.unit.cache_views import DAY_MS, NOW_MS, batch, opened, put, settings_in
 
 
@@ -73,3 +77,21 @@ def test_health_is_one_line_either_way(tmp_path: Path) -> None:
         file.unlink()
     healthy, line = view_health(settings)
     assert not healthy and "can't be read" in line
+
+
+def test_the_command_shows_ages_and_tables(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    writer = opened(settings)
+    now_ms = time.time_ns() // 1_000_000
+    week_ms = 7 * DAY_MS
+    writer.apply(
+        batch(put("a"), put("b"), put("old", stored_at_ms=now_ms - 2 * DAY_MS, expires_at_ms=now_ms + week_ms))
+    )
+    writer.close()
+    said = CliRunner().invoke(app, ["--home", str(tmp_path), "cache", "stats"]).output
+    assert "hour 2 · week 1" in " ".join(said.split())
+    [name] = Store(settings.cache_path).segments()
+    assert f"{name}: 5 rows, 0 indexed" in said
+    document = json.loads(CliRunner().invoke(app, ["--home", str(tmp_path), "cache", "stats", "--json"]).output)
+    assert document["ages"] == {"hour": 2, "day": 0, "week": 1, "month": 0, "older": 0}
+    assert [table["name"] for table in document["tables"]] == [name]
