@@ -30,6 +30,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import DEAD_LETTERS
 from groundwire.streams.runtime.acks import ContiguousAcks, Partition, Ticket
 from groundwire.streams.runtime.connection import bootstrap_servers
+from groundwire.streams.runtime.garbage import spare_what_stays
 from groundwire.streams.runtime.liveness import watch
 from groundwire.streams.runtime.publisher import Confirmed, Publisher, PublishRefused
 from groundwire.streams.runtime.topics_admin import cluster_facts
@@ -267,6 +268,7 @@ class PipelineApp:
     async def _assigned(self, partitions: frozenset[Partition]) -> None:
         await self._tell(self._on_assigned, partitions)
         if not self.ready.is_set():
+            spare_what_stays()
             self.ready.set()
             log.info("ready", role=self.role, partitions=len(partitions))
 
