@@ -71,6 +71,7 @@ def test_opposites_are_other_words() -> None:
         ("best airlines", "worst airlines"),
         ("open a bank account", "close a bank account"),
         ("gain weight fast", "lose weight fast"),
+        ("why did henry ford do the model t", "why did henry ford sell the model t"),
     )
 
 

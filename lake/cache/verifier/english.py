@@ -168,7 +168,7 @@ def _named(found: list[str]) -> list[str]:
             word = "usa"
         elif word in ("a", "i") and position and (not after or before in _LETTERED):
             word = f"letter{word}"
-        elif word in _DO and (not after or (word == "do" and before == "to")):
+        elif word in _DO and (not after or (word == "do" and (before == "to" or _DO & set(found[:position])))):
             word = "act"
         elif word in ("will", "can") and before in _BEFORE_NOUN:
             word = f"{word}-noun"
