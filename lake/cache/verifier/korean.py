@@ -63,6 +63,8 @@ _RELATIVE_TIMES = (
     (re.compile(r"다음 ?(?:년도|해)(?=[^가-힣]|에|의|는|$)"), "내년"),
     (re.compile(r"첫 ?번째|첫째"), "첫번째"),
     (re.compile(r"(?<!\S)땐(?!\S)"), "때는"),
+    (re.compile(r"무슨(?=요일|날|색)"), "무슨 "),
+    (re.compile(r"인기 ?(?:가 )?많"), "인기 있"),
     # Whom one talks to.
     (
         re.compile(

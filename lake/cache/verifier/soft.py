@@ -101,5 +101,7 @@ def _ordinary_korean(item: Item, reading: Reading) -> bool:
         or item.surface.isascii()
     ):
         return False
+    if item.keys[0].startswith("counted-"):
+        return False  # how many of what
     verbs = [other for other in reading.items if other.marker == "verb"]
     return item.marker != "verb" or len(verbs) > 1 or item is not reading.items[-1]

@@ -8,6 +8,7 @@ from groundwire.lake.cache.verifier.english_inflection import is_past, spelling
 from groundwire.lake.cache.verifier.english_synonyms import SAME_WORD
 from groundwire.lake.cache.verifier.english_words import BOTH_VOICES, MANNER, TIMELESS_VERBS, UNDERLINING
 from groundwire.lake.cache.verifier.korean import read as read_korean
+from groundwire.lake.cache.verifier.korean_words import TIME_UNITS
 from groundwire.lake.cache.verifier.reading import Item, Reading
 from groundwire.lake.cache.verifier.script import language_of
 from groundwire.lake.cache.verifier.strict import read as read_strict
@@ -126,6 +127,13 @@ def _check_light(aligned: alignment.Alignment, language: str) -> Check:
         ]
         for items in (aligned.only_asked, aligned.only_stored)
     )
+    if language == "ko":
+        units = [
+            {item.surface for item in items if item.surface in TIME_UNITS}
+            for items in (aligned.only_asked, aligned.only_stored)
+        ]
+        if all(units) and units[0] != units[1]:
+            left, right = (sorted(found) for found in units)
     if left and right:
         return Check("light words", False, f"{' '.join(left)} against {' '.join(right)}")
     return Check("light words", True, "none, or on one side only")
