@@ -3,6 +3,8 @@
 import asyncio
 import io
 import json
+import logging
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -65,6 +67,17 @@ def test_readiness_is_told_to_the_supervisor_and_nothing_else_is(capsys: pytest.
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [{"event": "ready"}]
 
 
+@pytest.fixture
+def logging_as_it_was() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+@pytest.mark.usefixtures("logging_as_it_was")
 def test_beside_one_supervisor_the_providers_are_said_once(tmp_path: Path) -> None:
     """By fetch, which asks them; on a machine of its own the frontline says it as well."""
     wrong = tmp_path / "wrong.yaml"
