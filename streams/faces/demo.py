@@ -194,7 +194,8 @@ async def money(demo: Demo) -> None:
         )
     for name, provider in report.providers.items():
         demo.console.print(
-            f"  {name:<13} {provider.attempts} {'attempt' if provider.attempts == 1 else 'attempts'}, {provider.ok} answered, {as_usd(provider.cost_micro_usd)}"
+            f"  {name:<13} {provider.attempts} {'attempt' if provider.attempts == 1 else 'attempts'}, "
+            f"{provider.ok} answered, {as_usd(provider.cost_micro_usd)}"
         )
     demo.console.print(f"  spent         {as_usd(report.cost_micro_usd)}")
     demo.console.print(f"  savings       {report.savings.sum}")
