@@ -24,8 +24,11 @@ _CURRENCY_SIGNS = frozenset("$€£¥₩₹")
 _JOINERS = {"and": "and", "&": "and", "or": "or", "versus": "versus", "vs": "versus"}
 _ASKS_FOR_THE_BEST = frozenset(("what", "where", "who", ""))
 _PRAISE = frozenset(("good", "great", "top", "finest", "greatest", "nice"))
-# `i robot`: key words have no persons in them.
-_SHORT_TITLE = 3
+# Little words that are no little words in a name: `love actually`, `ask me`, `i robot`.
+_IN_NAMES = word_set("i me you we go actually really just even ever too so well want it super")
+_LONGEST_NAME = 3
+# Key words that end in one of these name a state: `clark county or`.
+_STATES = {"or": "oregon", "in": "indiana"}
 # `what are some` asks for good ones: it goes with `the best`, and with neither.
 _SOME_OF_THE_BEST = "some-of-the-best"
 _FAVORITE = frozenset(("favorite", "favourite"))
@@ -64,8 +67,8 @@ def read(text: str) -> Reading:
     frame, rest = frame_of(found)
     if frame.asks in _ASKS_FOR_THE_BEST:
         rest = _with_best(rest)
-    if not frame.asks and rest[:1] == ["i"] and len(rest) <= _SHORT_TITLE:
-        rest = ["letteri", *rest[1:]]
+    if not frame.asks:
+        rest = _as_names(rest)
     if frame.asks == "what" and rest[:2] == ["are", "some"]:
         rest = ["are", _SOME_OF_THE_BEST, *rest[2:]] if "best" not in rest else rest
     items, passive = _items(_phrases(_named(rest)), after_be=frame.be, light=words.LIGHT[frame.asks])
@@ -141,6 +144,15 @@ def keys_of(word: str) -> tuple[str, ...]:
         keys.append(SAME_WORD[word])
     keys.extend(COUNTRY_OF[key] for key in keys if key in COUNTRY_OF)
     return tuple(dict.fromkeys(keys))
+
+
+def _as_names(found: list[str]) -> list[str]:
+    """Key words without a question, in which a little word may be part of a name."""
+    if len(found) > 1 and found[-1] in _STATES:
+        return [*found[:-1], _STATES[found[-1]]]
+    if len(found) > _LONGEST_NAME:
+        return found
+    return [f"{word}-name" if word in _IN_NAMES else word for word in found]
 
 
 def _with_best(found: list[str]) -> list[str]:

@@ -45,7 +45,7 @@ def compare(
     `nominal`: neither has a subject that acts, so that a phrase may become a word in front (`pain in the knee`, `knee pain`);
     `answers_yes`: yes or no is the answer, so that every preposition counts (`is earth a black hole`, `… in a black hole`)."""
     for a, b in pairs:
-        joint = any(item.marker in JOINTS for item in (asked[a], stored[b]))  # `a and b`, `b and a`: left to the order
+        joint = "and" in (asked[a].marker, stored[b].marker)  # `a and b`, `b and a`: left to the order
         if answers_yes and not joint and bool(asked[a].marker) != bool(stored[b].marker):
             return Order(False, f"{asked[a].marker or stored[b].marker} on one side only: {asked[a].surface}")
         if clash := _clash(asked[a].marker, stored[b].marker):
