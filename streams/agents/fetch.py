@@ -1,6 +1,6 @@
 """fetches → fetch → payloads and events: the only place where money is spent.
 
-Before the first record of a partition is read, the end of the payload partition with the same number is read again: answers
+Before the first record of a partition is handled, the end of the payload partition with the same number is read again: answers
 that are paid and calls that were begun by whoever had the partition before.
 """
 
@@ -20,6 +20,7 @@ from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import CACHE_WRITES, EVENTS, FETCHES, PAYLOADS
 from groundwire.streams.agents.announce import announce_providers
 from groundwire.streams.agents.small_steps import in_small_steps
+from groundwire.streams.agents.taken_over import TakenOver
 from groundwire.streams.flow.clock import SystemClock
 from groundwire.streams.runtime.acks import Partition
 from groundwire.streams.runtime.app import PipelineApp
@@ -30,8 +31,6 @@ from groundwire.streams.stages.fetch import FetchStage
 log = structlog.get_logger(__name__)
 
 MAX_TAIL_RECORDS = 8_000
-# Of the rebalance timeout: records wait until the tail is read.
-TAIL_SHARE_OF_REBALANCE = 0.6
 BUDGET_MONTH_S = 31 * 86_400
 
 
@@ -44,7 +43,7 @@ class FetchRole:
         self._app = PipelineApp("fetch", settings)
         self._clock = SystemClock()
         self._stage = FetchStage(self._registry, self._app.publish, settings, ttl_s, self._clock)
-        self._owned: frozenset[int] = frozenset()
+        self._taken_over = TakenOver(self._restore)
 
     async def run(self, stop: asyncio.Event) -> None:
         announce_providers(self._registry, self._settings)
@@ -76,29 +75,29 @@ class FetchRole:
         }
 
     async def _on_fetch(self, record: InboundRecord) -> Sequence[OutboundRecord]:
-        return await self._stage(record)
+        return await self._stage(record) if await self._taken_over.is_restored(record.partition) else []
 
     async def _assigned(self, partitions: frozenset[Partition]) -> None:
         numbers = frozenset(number for topic, number in partitions if topic == FETCHES.name)
-        taken_over = numbers - self._owned
-        self._owned = numbers
         self._stage.set_share(len(numbers) / FETCHES.partitions)
+        self._taken_over.assigned(numbers)
+
+    async def _revoked(self, partitions: frozenset[Partition]) -> None:
+        self._taken_over.revoked(frozenset(number for topic, number in partitions if topic == FETCHES.name))
+
+    async def _restore(self, numbers: frozenset[int]) -> None:
         started = time.monotonic()
         records = await read_tail(
             self._settings,
             PAYLOADS.name,
-            taken_over,
+            numbers,
             since_ms=self._clock.now_ms() - int(self._settings.dedup_window_s * 1000),
             max_records=MAX_TAIL_RECORDS,
-            patience_s=self._settings.kafka.rebalance_timeout_s * TAIL_SHARE_OF_REBALANCE,
         )
         await in_small_steps(self._stage.restore, records)
         if records:
             seconds = round(time.monotonic() - started, 2)
-            log.info("took over", partitions=len(taken_over), payloads=len(records), seconds=seconds)
-
-    async def _revoked(self, partitions: frozenset[Partition]) -> None:
-        self._owned -= frozenset(number for topic, number in partitions if topic == FETCHES.name)
+            log.info("took over", partitions=len(numbers), payloads=len(records), seconds=seconds)
 
     def _on_cache_writes(self, records: Sequence[InboundRecord]) -> None:
         for record in records:

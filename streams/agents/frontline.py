@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import structlog
 
@@ -17,6 +18,7 @@ from groundwire.schemas.topics import LOOKUPS, PAYLOADS, REQUESTS
 from groundwire.streams.agents.announce import announce_providers
 from groundwire.streams.agents.partition_counts import PartitionCounts
 from groundwire.streams.agents.small_steps import in_small_steps
+from groundwire.streams.agents.taken_over import TakenOver
 from groundwire.streams.flow.clock import SystemClock
 from groundwire.streams.runtime.acks import Partition
 from groundwire.streams.runtime.app import PipelineApp
@@ -29,8 +31,6 @@ from groundwire.streams.stages.serving_terms import ServingTerms
 log = structlog.get_logger(__name__)
 
 MAX_TAIL_RECORDS = 8_000
-# Of the rebalance timeout: records wait until the tails are read.
-TAIL_SHARE_OF_REBALANCE = 0.6
 
 
 class Frontline:
@@ -39,7 +39,6 @@ class Frontline:
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self._settings = settings
         self._registry = Registry.load(settings, environ)
-        self._owned: frozenset[Partition] = frozenset()
 
     async def run(self, stop: asyncio.Event) -> None:
         settings, clock = self._settings, SystemClock()
@@ -58,18 +57,29 @@ class Frontline:
         terms = ServingTerms(self._registry, settings.cache, ttl_s)
         lookup = LookupStage(reader, embedder, semantic, settings, terms)
 
+        # What whoever had a partition knew: which ids were used for what, and which lookups went on to fetch and what came of
+        # them (equal keys are on equal partitions of both topics).
+        asked = TakenOver(partial(self._restore_requests, normalize))
+        forwarded = TakenOver(partial(self._restore_forwarded, lookup))
+
         async def on_request(record: InboundRecord) -> Sequence[OutboundRecord]:
+            if not await asked.is_restored(record.partition):
+                return []
             await counts.learn(record)
             return normalize(record, clock.now_ms())
 
         async def on_lookup(record: InboundRecord) -> Sequence[OutboundRecord]:
+            if not await forwarded.is_restored(record.partition):
+                return []
             return await lookup(record, clock.now_ms())
 
         async def on_assigned(partitions: frozenset[Partition]) -> None:
-            await self._remember(normalize, lookup, partitions, clock.now_ms())
+            asked.assigned(_numbers(partitions, REQUESTS.name))
+            forwarded.assigned(_numbers(partitions, LOOKUPS.name))
 
         async def on_revoked(partitions: frozenset[Partition]) -> None:
-            self._owned -= partitions
+            asked.revoked(_numbers(partitions, REQUESTS.name))
+            forwarded.revoked(_numbers(partitions, LOOKUPS.name))
 
         app.on_rebalance(assigned=on_assigned, revoked=on_revoked)
         app.add_agent(REQUESTS.name, on_request, settings.window.normalize)
@@ -83,35 +93,25 @@ class Frontline:
                 embedder.close()
             await self._registry.aclose()
 
-    async def _remember(
-        self, normalize: Normalize, lookup: LookupStage, partitions: frozenset[Partition], now_ms: int
-    ) -> None:
-        """Read again, before the first record, what whoever had these partitions knew: which ids were used for what, and
-        which lookups went on to fetch and what came of them (equal keys are on equal partitions in both topics)."""
-        taken_over, self._owned = partitions - self._owned, partitions
-        patience_s = self._settings.kafka.rebalance_timeout_s * TAIL_SHARE_OF_REBALANCE
-        requests, payloads = await asyncio.gather(
-            read_tail(
-                self._settings,
-                REQUESTS.name,
-                [number for topic, number in taken_over if topic == REQUESTS.name],
-                since_ms=now_ms - int(self._settings.dedup_window_s * 1000),
-                max_records=MAX_TAIL_RECORDS,
-                patience_s=patience_s,
-            ),
-            read_tail(
-                self._settings,
-                PAYLOADS.name,
-                [number for topic, number in taken_over if topic == LOOKUPS.name],
-                since_ms=now_ms - FORWARDED_KEEP_MS,
-                max_records=MAX_TAIL_RECORDS,
-                patience_s=patience_s,
-            ),
+    async def _restore_requests(self, normalize: Normalize, numbers: frozenset[int]) -> None:
+        since_ms = SystemClock().now_ms() - int(self._settings.dedup_window_s * 1000)
+        requests = await read_tail(
+            self._settings, REQUESTS.name, numbers, since_ms=since_ms, max_records=MAX_TAIL_RECORDS
         )
         # Across partitions in the order they were sent: of two contents under one id the first counts.
         requests.sort(key=lambda record: record.timestamp_ms)
         await in_small_steps(normalize.restore, requests)
+
+    async def _restore_forwarded(self, lookup: LookupStage, numbers: frozenset[int]) -> None:
+        since_ms = SystemClock().now_ms() - FORWARDED_KEEP_MS
+        payloads = await read_tail(
+            self._settings, PAYLOADS.name, numbers, since_ms=since_ms, max_records=MAX_TAIL_RECORDS
+        )
         await in_small_steps(lookup.restore, payloads)
+
+
+def _numbers(partitions: frozenset[Partition], topic: str) -> frozenset[int]:
+    return frozenset(number for name, number in partitions if name == topic)
 
 
 def _embedder(settings: Settings) -> Embedder | None:

@@ -25,6 +25,8 @@ MAX_TAIL_BYTES = 128 * 1024 * 1024
 FETCH_MAX_WAIT_MS = 100
 POLL_MS = 500
 RECONNECT_S = 2.0
+# A read that hangs longer is begun anew, with new connections.
+READ_TRY_S = 30.0
 
 
 async def read_tail(
@@ -34,31 +36,38 @@ async def read_tail(
     *,
     since_ms: int,
     max_records: int,
-    patience_s: float,
 ) -> list[InboundRecord]:
     """The newest records of these partitions, at most so many in all, none older than `since_ms`; in each partition's order.
 
-    Returns what it has when `patience_s` is over or the broker goes away: the end of the log is a help, not a condition.
+    Goes on until it has read to the end, however long the broker is away. Only memory bounds it: see MAX_TAIL_BYTES.
     """
-    if not numbers:
-        return []
+    while numbers:
+        try:
+            async with asyncio.timeout(READ_TRY_S):
+                return await _read_tail(settings, topic, numbers, since_ms, max_records)
+        except TimeoutError:
+            log.warning("the end of the log was not read to its end in time; it is tried again", topic=topic)
+        except KafkaError as error:
+            log.warning("the end of the log could not be read; it is tried again", topic=topic, error=str(error))
+            await asyncio.sleep(RECONNECT_S)
+    return []
+
+
+async def _read_tail(
+    settings: Settings, topic: str, numbers: Collection[int], since_ms: int, max_records: int
+) -> list[InboundRecord]:
     records: list[InboundRecord] = []
     consumer = _consumer(settings)
     try:
-        async with asyncio.timeout(patience_s):
-            await consumer.start()
-            partitions = [TopicPartition(topic, number) for number in sorted(numbers)]
-            consumer.assign(partitions)
-            end = await log_ends(settings, partitions)
-            start = await _start_offsets(consumer, partitions, end, since_ms)
-            share = max(1, max_records // len(partitions))
-            for partition in partitions:
-                consumer.seek(partition, max(start[partition], end[partition] - share))
-            await _read_until(consumer, {p: end[p] for p in partitions if end[p] > start[p]}, since_ms, records)
-    except TimeoutError:
-        log.warning("the end of the log was not read to its end in time", topic=topic, records=len(records))
-    except KafkaError as error:
-        log.warning("the end of the log could not be read", topic=topic, records=len(records), error=str(error))
+        await consumer.start()
+        partitions = [TopicPartition(topic, number) for number in sorted(numbers)]
+        consumer.assign(partitions)
+        end = await log_ends(settings, partitions)
+        start = await _start_offsets(consumer, partitions, end, since_ms)
+        share = max(1, max_records // len(partitions))
+        for partition in partitions:
+            consumer.seek(partition, max(start[partition], end[partition] - share))
+        await _read_until(consumer, {p: end[p] for p in partitions if end[p] > start[p]}, since_ms, records)
     finally:
         await consumer.stop()
     return records

@@ -75,7 +75,7 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
 
     logger = FAUST_LOGGER
     consumer_stopped_errors = (ConsumerStoppedError,)
-    _begun = False  # Faust stops, and asks for the assignment of, a consumer that it has not started yet
+    _begun = False  # Faust stops a consumer that it has not started yet, asks for its assignment and lets it commit
 
     async def on_start(self) -> None:
         tuning: Tuning = self.app.tuning
@@ -191,6 +191,8 @@ class LoopConsumer(Consumer):  # type: ignore[misc]
 
     async def commit(self, *_topics: Any, **_transaction: Any) -> bool:
         """Send the positions that moved. False when nothing did, or the broker can't take them now."""
+        if not self._begun:
+            return False
         acks: ContiguousAcks = self.app.tuning.acks
         async with self._committing:
             assignment = self.assignment()

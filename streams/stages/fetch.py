@@ -27,12 +27,12 @@ from groundwire.schemas.topics import PAYLOADS
 from groundwire.streams.flow.budget import Budgets
 from groundwire.streams.flow.chain import TOO_NEAR, Chain, ChainResult, lost_attempt
 from groundwire.streams.flow.clock import SystemClock
+from groundwire.streams.flow.consistency import is_consistent
 from groundwire.streams.flow.deadline import Deadline
 from groundwire.streams.flow.gate import Gate, Guarded
 from groundwire.streams.flow.hedging import Hedging
 from groundwire.streams.flow.recent import RecentAnswers, Shareable, shareable_of
 from groundwire.streams.flow.single_flight import Flight, Landed, SingleFlight
-from groundwire.streams.flow.consistency import is_consistent
 from groundwire.streams.stages.dead_letters import dead_letter
 from groundwire.streams.stages.events import attempt_event, attempt_events
 from groundwire.streams.stages.identity import payload_id

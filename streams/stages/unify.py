@@ -10,8 +10,8 @@ from groundwire.schemas.record import InboundRecord, OutboundRecord, RecordError
 from groundwire.schemas.reply import Attempt, CacheOutcome, CacheReceipt, ReplyError
 from groundwire.schemas.settings import Settings
 from groundwire.schemas.topics import CACHE_WRITES
-from groundwire.streams.stages.answer_freshness import class_for_ttl
 from groundwire.streams.flow.consistency import is_consistent
+from groundwire.streams.stages.answer_freshness import class_for_ttl
 from groundwire.streams.stages.dead_letters import dead_letter
 from groundwire.streams.stages.events import planned_request_event
 from groundwire.streams.stages.hosts import hosts_of

@@ -121,6 +121,7 @@ class Findings:
     invoice: int = 0
     ledger: int = 0
     lost_attempts: int = 0
+    unknown_attempts: int = 0
     dearest_call: int = 0
     paid_twice: int = 0
     dead_letters: Counter[str] = field(default_factory=Counter)
@@ -129,7 +130,8 @@ class Findings:
 
     def broken(self) -> list[str]:
         """Which promises were not kept, one sentence each; empty when all were."""
-        ceiling = self.ledger + self.lost_attempts * self.dearest_call
+        # A call that timed out or broke off may be billed or not; it is in the lake with a cost of null, as a lost one is.
+        ceiling = self.ledger + (self.lost_attempts + self.unknown_attempts) * self.dearest_call
         checks = [
             (not self.lost, f"{len(self.lost)} accepted requests were never answered: {self.lost[:3]}"),
             (not self.late, f"{len(self.late)} were answered later than deadline and rebalance: {self.late[:3]}"),
@@ -138,7 +140,7 @@ class Findings:
             (not self.lake_twice, f"{len(self.lake_twice)} have several rows in the lake: {self.lake_twice[:3]}"),
             (not self.unreadable_files, f"unreadable Parquet files: {self.unreadable_files[:3]}"),
             (self.ledger <= self.invoice, f"the ledger {self.ledger:,} is above the invoice {self.invoice:,}"),
-            (self.invoice <= ceiling, f"the invoice {self.invoice:,} is above ledger and lost calls {ceiling:,}"),
+            (self.invoice <= ceiling, f"the invoice {self.invoice:,} is above ledger and open calls {ceiling:,}"),
             (
                 self.paid_twice <= self.lost_attempts,
                 f"{self.paid_twice} answers were paid again, and only {self.lost_attempts} calls were lost",
@@ -171,6 +173,7 @@ class Findings:
             ("ledger, micro-USD", f"{self.ledger:,}"),
             ("invoice, micro-USD", f"{self.invoice:,}"),
             ("calls a crash swallowed (lost)", f"{self.lost_attempts:,}"),
+            ("calls without an answer (cost unknown)", f"{self.unknown_attempts:,}"),
             ("PAID TWICE: answers paid again", f"{self.paid_twice:,}"),
             ("dead letters", _counted(self.dead_letters) or "0"),
             ("LAG: records left unread", f"{sum(self.lag.values()):,}"),
@@ -278,6 +281,9 @@ def _compare_lake(findings: Findings, load: SteadyLoad, lake: Path) -> None:
         called = once.filter(pl.col("outcome") != "skipped")
         findings.lake_attempts = called.height
         findings.lost_attempts = called.filter(pl.col("outcome") == "lost").height
+        findings.unknown_attempts = called.filter(
+            pl.col("outcome") != "lost", pl.col("cost_micro_usd").is_null()
+        ).height
         findings.ledger = int(called["cost_micro_usd"].sum() or 0)
         findings.dearest_call = int(called["cost_micro_usd"].max() or 0)  # type: ignore[arg-type]
         _show_paid_twice(findings, requests, called)
