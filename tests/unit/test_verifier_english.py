@@ -293,9 +293,12 @@ def test_key_words_have_no_persons_and_u_s_is_a_country() -> None:
         ("i robot movie", "robot movie"),
         ("love actually", "love"),
         ("ask me", "ask"),
+        ("lifehouse you and me lyrics", "lifehouse lyrics"),
         ("clark county or", "clark county"),
         ("full names u s presidents", "full names presidents"),
     )
+    differ("country", ("bank of america", "us bank"), ("us air", "air america"))
+    differ("question", ("when did dune come out", "when does dune come out"))
     same(("clark county or", "clark county oregon"), ("my yahoo mail", "yahoo mail"))
 
 

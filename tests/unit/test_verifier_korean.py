@@ -83,6 +83,7 @@ def test_words_of_one_meaning_are_one_whatever_line_they_stand_on() -> None:
         ("더 싼 곳이 어디야?", "어디가 더 저렴해?"),
         ("빵 나오는 시간이요 빵집에서요", "빵집에서 빵 나오는 시간"),
     )
+    differ("words", ("눈이 가장 많이 내리는 도시는 어디인가", "눈이 가장 많이 내리는 지역은 어디인가"))
     differ("words", ("올해 강수량", "올해 예상 강수량"), ("형이 받은 편지", "형이 보낸 편지"))
 
 

@@ -27,6 +27,9 @@ _PRAISE = frozenset(("good", "great", "top", "finest", "greatest", "nice"))
 # Little words that are no little words in a name: `love actually`, `ask me`, `i robot`.
 _IN_NAMES = word_set("i me you we go actually really just even ever too so well want it super")
 _LONGEST_NAME = 3
+# Beside one of these stands a title: `lifehouse you and me lyrics`.
+_TITLED = word_set("lyrics lyric song songs soundtrack movie film book novel cast")
+_IN_TITLES = word_set("i me you we us my your our it")
 # Key words that end in one of these name a state: `clark county or`.
 _STATES = {"or": "oregon", "in": "indiana"}
 # `what are some` asks for good ones: it goes with `the best`, and with neither.
@@ -150,6 +153,8 @@ def _as_names(found: list[str]) -> list[str]:
     """Key words without a question, in which a little word may be part of a name."""
     if len(found) > 1 and found[-1] in _STATES:
         return [*found[:-1], _STATES[found[-1]]]
+    if _TITLED & set(found):
+        return [f"{word}-name" if word in _IN_TITLES else word for word in found]
     if len(found) > _LONGEST_NAME:
         return found
     return [f"{word}-name" if word in _IN_NAMES else word for word in found]

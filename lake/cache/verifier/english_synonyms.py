@@ -427,5 +427,6 @@ def _load() -> tuple[dict[str, str], dict[tuple[str, ...], str]]:
 
 
 SAME_WORD, SAME_PHRASE = _load()
+COUNTRIES_BY_OTHER_NAMES = frozenset(("usa", "uk", "uae", "eu", "un"))
 LONGEST_PHRASE = max(len(phrase) for phrase in SAME_PHRASE)
 COUNTRY_OF = dict(pair.split(":") for pair in _DEMONYMS.split())

@@ -91,6 +91,8 @@ def _timeless(asked: Reading, stored: Reading) -> bool:
     """The answer is the same then and now: who sings a song, what was the best ever."""
     if asked.frame.asks == "what" and asked.frame.copular:
         return _superlative(asked) and _superlative(stored)
+    if asked.frame.asks == "when":
+        return False  # when it came out, when it will
     return bool(asked.items and stored.items and set(asked.items[0].keys) & set(stored.items[0].keys) & TIMELESS_VERBS)
 
 

@@ -118,7 +118,14 @@ _SAID_BY_THE_QUESTION = {
     "how": ("방법", "방식", "법"),
 }
 _WRITTEN_ON = word_set("있 없 많 높 낮 적")
-_KNOWN_NOUNS = frozenset(_STANDS_FOR) | words.LIGHT | words.QUANTIFIERS | words.WAY_NOUNS | words.REASON_NOUNS
+_KNOWN_NOUNS = (
+    frozenset(_STANDS_FOR)
+    | words.LIGHT
+    | words.QUANTIFIERS
+    | words.WAY_NOUNS
+    | words.REASON_NOUNS
+    | {name for name in words.CATEGORIES if len(name) > 1}
+)
 
 
 @dataclass(slots=True)

@@ -77,6 +77,8 @@ def _stands_instead(light: Item, extra: list[Item]) -> bool:
     """Whether a light word on the other side is no word less but another one: 받은 for 보낸, 학교가 for 지수가."""
     if light.marker == "verb":
         return any(item.marker == "verb" for item in extra)
+    if light.surface in korean_words.PLACE_NOUNS:
+        return any(item.surface in korean_words.CATEGORIES for item in extra)
     return light.kind == "light" and light.marker in ("subject", "and") and light.surface in korean_words.CATEGORIES
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from groundwire.lake.cache.verifier import alignment, frames, korean_order, order, soft, tokens
 from groundwire.lake.cache.verifier.english import read as read_english
 from groundwire.lake.cache.verifier.english_inflection import is_past, spelling
-from groundwire.lake.cache.verifier.english_synonyms import SAME_WORD
+from groundwire.lake.cache.verifier.english_synonyms import COUNTRIES_BY_OTHER_NAMES, SAME_WORD
 from groundwire.lake.cache.verifier.english_words import BOTH_VOICES, MANNER, TIMELESS_VERBS, UNDERLINING
 from groundwire.lake.cache.verifier.korean import read as read_korean
 from groundwire.lake.cache.verifier.korean_words import TIME_UNITS
@@ -34,6 +34,7 @@ class Verdict:
     language: str = "other"
 
 
+_SHORT_NAME = 2
 _READERS = {"en": read_english, "ko": read_korean, "other": read_strict}
 _KINDS = (("numbers", "number"), ("negation", "negation"), ("quantity", "quantity"), ("words", "word"))
 
@@ -64,6 +65,7 @@ def _compare(asked: Reading, stored: Reading) -> Verdict:
     checks.append(_check_alone(asked, stored))
     moved = _compare_order(asked, stored, aligned)
     checks.append(Check("order", moved.same, moved.detail))
+    checks.append(_check_country(asked, stored, aligned, moved.moved))
     solid = sum(asked.items[at].kind != "light" for at, _ in aligned.pairs) + len(asked.exact & stored.exact)
     checks.append(Check("content", solid > 0, f"{solid} in common"))
     failed = [check for check in checks if not check.passed]
@@ -156,6 +158,16 @@ def _check_alone(asked: Reading, stored: Reading) -> Check:
     if alone and not _same_spelling(asked.items[0].surface, stored.items[0].surface):
         return Check("alone", False, f"{asked.items[0].surface} against {stored.items[0].surface}")
     return Check("alone", True, "the same word, or more than one")
+
+
+def _check_country(asked: Reading, stored: Reading, aligned: alignment.Alignment, moved: int) -> Check:
+    """A country in a name has one name and one place: Bank of America, US Bank."""
+    short = all(not reading.frame.asks and len(reading.items) <= _SHORT_NAME for reading in (asked, stored))
+    for a, b in aligned.pairs:
+        one, other = asked.items[a], stored.items[b]
+        if short and moved and one.surface != other.surface and one.keys[0] in COUNTRIES_BY_OTHER_NAMES:
+            return Check("country", False, f"{one.surface} against {other.surface}, in another place")
+    return Check("country", True, "none, or the same")
 
 
 def _same_spelling(one: str, other: str) -> bool:
