@@ -244,8 +244,8 @@ _TIME_WORDS = (
     (r"\bweather forecast\b", "weather"),
     (r"\bno longer\b", "not anymore"),
     (r"\b(?:any more|any longer)\b", "anymore"),
-    (r"\b(?:wwii|ww ii|ww #2|second world war|#2 world war|world war #2)\b", "world-war #2"),
-    (r"\b(?:wwi|ww i|ww #1|first world war|#1 world war|world war #1)\b", "world-war #1"),
+    (r"(?<!\S)(?:wwii|ww ii|ww #2|second world war|#2 world war|world war #2)\b", "world-war #2"),
+    (r"(?<!\S)(?:wwi|ww i|ww #1|first world war|#1 world war|world war #1)\b", "world-war #1"),
 )
 _CAN_ONE = (
     # Kind: a question in the order of a statement (`it is possible to`).
