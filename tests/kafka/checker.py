@@ -142,8 +142,9 @@ class Findings:
             (self.ledger <= self.invoice, f"the ledger {self.ledger:,} is above the invoice {self.invoice:,}"),
             (self.invoice <= ceiling, f"the invoice {self.invoice:,} is above ledger and open calls {ceiling:,}"),
             (
-                self.paid_twice <= self.lost_attempts,
-                f"{self.paid_twice} answers were paid again, and only {self.lost_attempts} calls were lost",
+                self.paid_twice <= self.lost_attempts + self.unknown_attempts,
+                f"{self.paid_twice} answers were paid again, and only {self.lost_attempts} calls were lost and "
+                f"{self.unknown_attempts} got no answer",
             ),
             (not self.dead_letters, f"dead letters nobody asked for: {dict(self.dead_letters)}"),
             (not any(self.lag.values()), f"records left unread: {self.lag}"),
