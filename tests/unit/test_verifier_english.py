@@ -124,7 +124,7 @@ def test_the_head_of_joined_things_may_be_said_once() -> None:
         ("can i mix white vinegar and baking soda", "can i mix baking soda and white vinegar"),
         ("arabica vs robusta beans difference", "what is the difference between arabica and robusta beans"),
     )
-    differ("order", ("does he like me or do i annoy him", "does he annoy me or do i like him"))
+    differ("order", ("does she trust me or do i bore her", "does she bore me or do i trust her"))
     differ("order", ("is oslo in norway or in sweden", "is norway in oslo or in sweden"))
 
 
@@ -284,23 +284,28 @@ def test_a_name_is_not_the_little_word_it_looks_like() -> None:
 
 
 def test_one_word_alone_is_taken_as_it_is_written() -> None:
-    differ("alone", ("newport", "newports"), ("match", "matches"))
-    same(("the colour", "color"), ("road runner", "roadrunner"), ("newport hotel", "newport hotels"))
+    differ("alone", ("marlin", "marlins"), ("match", "matches"))
+    same(("colour", "color"), ("road runner", "roadrunner"), ("marlin boat", "marlin boats"))
+
+
+def test_a_little_word_makes_one_word_alone_a_title() -> None:
+    differ("alone", ("office", "the office"), ("simply candles", "candles"), ("my ohio", "ohio"))
+    same(("the barber of seville", "barber of seville"), ("the history channel", "history channel"))
 
 
 def test_key_words_have_no_persons_and_u_s_is_a_country() -> None:
     differ(
         "words",
-        ("i robot movie", "robot movie"),
-        ("love actually", "love"),
+        ("i tonya film", "tonya film"),
+        ("sing it actually", "sing it"),
         ("ask me", "ask"),
-        ("lifehouse you and me lyrics", "lifehouse lyrics"),
-        ("clark county or", "clark county"),
-        ("full names u s presidents", "full names presidents"),
+        ("fastball you and i lyrics", "fastball lyrics"),
+        ("union county or", "union county"),
+        ("birthplaces u s senators", "birthplaces senators"),
     )
-    differ("country", ("bank of america", "us bank"), ("us air", "air america"))
+    differ("country", ("bank of america", "us bank"), ("us steel", "steel america"))
     differ("question", ("when did dune come out", "when does dune come out"))
-    same(("clark county or", "clark county oregon"), ("my yahoo mail", "yahoo mail"))
+    same(("union county or", "union county oregon"), ("my yahoo mail", "yahoo mail"))
 
 
 def test_a_title_counts_its_plural() -> None:

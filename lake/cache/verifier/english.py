@@ -24,13 +24,13 @@ _CURRENCY_SIGNS = frozenset("$€£¥₩₹")
 _JOINERS = {"and": "and", "&": "and", "or": "or", "versus": "versus", "vs": "versus"}
 _ASKS_FOR_THE_BEST = frozenset(("what", "where", "who", ""))
 _PRAISE = frozenset(("good", "great", "top", "finest", "greatest", "nice"))
-# Little words that are no little words in a name: `love actually`, `ask me`, `i robot`.
+# Little words that are no little words in a name: `sing actually`, `ask me`, `i tonya`.
 _IN_NAMES = word_set("i me you we go actually really just even ever too so well want it super")
 _LONGEST_NAME = 3
-# Beside one of these stands a title: `lifehouse you and me lyrics`.
+# Beside one of these stands a title: `fastball you and i lyrics`.
 _TITLED = word_set("lyrics lyric song songs soundtrack movie film book novel cast")
 _IN_TITLES = word_set("i me you we us my your our it")
-# Key words that end in one of these name a state: `clark county or`.
+# Key words that end in one of these name a state: `union county or`.
 _STATES = {"or": "oregon", "in": "indiana"}
 # `what are some` asks for good ones: it goes with `the best`, and with neither.
 _SOME_OF_THE_BEST = "some-of-the-best"

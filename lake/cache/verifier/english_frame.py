@@ -54,7 +54,7 @@ def contractions(found: list[str]) -> list[str]:
             if previous in _IS_AFTER:
                 out.append("is")
             elif previous == "u":
-                out[-1] = "us"  # u s presidents
+                out[-1] = "us"  # u s senators
             elif previous.endswith("0"):
                 out.append("decade")
         elif "'" in word:

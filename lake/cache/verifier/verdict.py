@@ -38,6 +38,8 @@ _SHORT_NAME = 2
 _READERS = {"en": read_english, "ko": read_korean, "other": read_strict}
 _KINDS = (("numbers", "number"), ("negation", "negation"), ("quantity", "quantity"), ("words", "word"))
 
+_MAKE_NO_TITLE = frozenset({"a", "an", "please"})
+
 
 def verify(asked: str, stored: str, language: str | None = None) -> Verdict:
     """Check whether the answer stored for `stored` may serve `asked`. `language` (BCP-47) is a hint."""
@@ -151,13 +153,24 @@ def _check_title(asked: Reading, stored: Reading) -> Check:
 
 
 def _check_alone(asked: Reading, stored: Reading) -> Check:
-    """One word alone is often a name, and its plural another one: Newport, Newports."""
-    alone = all(
-        reading.language == "en" and not reading.frame.asks and len(reading.items) == 1 for reading in (asked, stored)
-    )
-    if alone and not _same_spelling(asked.items[0].surface, stored.items[0].surface):
-        return Check("alone", False, f"{asked.items[0].surface} against {stored.items[0].surface}")
+    """One word alone is often a name, its plural another one (Marlin, Marlins), and a little word makes it the title of
+    something: office, The Office; candles, Simply Candles; Ohio, My Ohio."""
+    both = (asked, stored)
+    solid = [[item for item in reading.items if item.kind != "light"] for reading in both]
+    alone = all(reading.language == "en" and not reading.frame.asks for reading in both)
+    if alone and all(len(items) == 1 for items in solid):
+        words = [items[0].surface for items in solid]
+        if not _same_spelling(*words):
+            return Check("alone", False, f"{words[0]} against {words[1]}")
+        if _little_words(asked) != _little_words(stored):
+            return Check("alone", False, f"{asked.text} against {stored.text}")
     return Check("alone", True, "the same word, or more than one")
+
+
+def _little_words(reading: Reading) -> set[str]:
+    solid = {spelling(item.surface) for item in reading.items if item.kind != "light"}
+    words = {spelling(word) for word in tokens.words(tokens.fold(reading.text))}
+    return words - solid - _MAKE_NO_TITLE
 
 
 def _check_country(asked: Reading, stored: Reading, aligned: alignment.Alignment, moved: int) -> Check:
