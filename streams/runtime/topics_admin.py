@@ -10,7 +10,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import KafkaConnectionError, KafkaError, TopicAlreadyExistsError, for_code
 
 from groundwire.schemas.settings import Settings
-from groundwire.schemas.topics import TOPICS, TopicSpec
+from groundwire.schemas.topics import FETCHES, LOOKUPS, PAYLOADS, TOPICS, TopicSpec
 from groundwire.streams.runtime.configuration import ConfigurationError
 from groundwire.streams.runtime.connection import EMBEDDED_CLUSTER_ID, connection_kwargs
 from groundwire.streams.runtime.reachability import BrokerUnreachable as BrokerUnreachable
@@ -21,6 +21,17 @@ REQUEST_TIMEOUT_MS = 10_000
 VISIBLE_TIMEOUT_S = 15.0
 POLL_S = 0.05
 
+# What is known of a key is looked for, after a partition was taken over, on the partition of the same number.
+SAME_COUNT = (LOOKUPS, FETCHES, PAYLOADS)
+MUST_BE_SAME = (
+    f"{', '.join(spec.name for spec in SAME_COUNT)} need the same number: equal keys have to lie on equal partitions"
+)
+MAY_DIFFER = "more partitions than expected work; fewer spread the work less"
+CHANGE = (
+    "Changing the number moves keys to other partitions: drain the pipeline first, then delete the topic and run "
+    "`groundwire topics create`"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class TopicProblem:
@@ -30,6 +41,8 @@ class TopicProblem:
     message: str
     advice: str
     missing: bool = False
+    unusable: bool = False
+    """Workers would lose sight of what is paid for: none starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +93,20 @@ async def check_topics(settings: Settings, topics: Sequence[TopicSpec] = TOPICS)
         facts = await _facts(admin)
     finally:
         await admin.close()
+    counts = {facts.partitions[spec.name] for spec in SAME_COUNT if spec.name in facts.partitions}
     problems = []
     for spec in topics:
         count = facts.partitions.get(spec.name)
         if count is None:
             problems.append(TopicProblem(spec.name, "is missing", "groundwire topics create", missing=True))
         elif count != spec.partitions:
+            unusable = spec in SAME_COUNT and len(counts) > 1
             problems.append(
                 TopicProblem(
                     spec.name,
                     f"has {count} partitions, and {spec.partitions} are expected",
-                    "more partitions than expected work; fewer spread the work less. Changing the number moves keys to other "
-                    "partitions: drain the pipeline first, then delete the topic and run `groundwire topics create`",
+                    f"{MUST_BE_SAME if unusable else MAY_DIFFER}. {CHANGE}",
+                    unusable=unusable,
                 )
             )
     return problems

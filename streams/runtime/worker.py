@@ -80,6 +80,10 @@ async def _run(name: str, settings: Settings, environ: Mapping[str, str]) -> int
     missing = [problem.topic for problem in problems if problem.missing]
     if missing:
         raise ConfigurationError(f"topics are missing: {', '.join(missing)}. Make them with `groundwire topics create`")
+    unusable = [problem for problem in problems if problem.unusable]
+    if unusable:
+        said = ", ".join(f"{problem.topic} {problem.message}" for problem in unusable)
+        raise ConfigurationError(f"topic {said}. {unusable[0].advice}")
     for problem in problems:
         log.warning(f"topic {problem.topic} {problem.message}", advice=problem.advice)
     stop = asyncio.Event()

@@ -7,7 +7,14 @@ import pytest
 
 from groundwire.schemas.settings import KafkaSettings, Settings
 from groundwire.schemas.topics import DEAD_LETTERS, REQUESTS, TopicSpec
-from groundwire.streams.runtime.topics_admin import BrokerUnreachable, check_topics, cluster_facts, ensure_topics
+from groundwire.streams.runtime.broker import EmbeddedBroker
+from groundwire.streams.runtime.topics_admin import (
+    SAME_COUNT,
+    BrokerUnreachable,
+    check_topics,
+    cluster_facts,
+    ensure_topics,
+)
 
 
 def topic(partitions: int = 3) -> TopicSpec:
@@ -40,6 +47,24 @@ async def test_a_wrong_number_of_partitions_is_a_problem_with_both_numbers(broke
     (problem,) = await check_topics(settings, [dataclasses.replace(spec, partitions=8)])
     assert not problem.missing
     assert "has 2 partitions, and 8 are expected" in problem.message
+    assert not problem.unusable, "it works as it is"
+
+
+@pytest.mark.parametrize(("counts", "unusable"), [((8, 3, 8), [False, True, False]), ((3, 3, 3), [False] * 3)])
+async def test_topics_that_have_to_lie_alike_are_unusable_when_their_numbers_differ(
+    counts: tuple[int, ...], unusable: list[bool], own_broker: EmbeddedBroker
+) -> None:
+    settings = Settings(brokers=own_broker.address)
+    await ensure_topics(
+        settings,
+        [dataclasses.replace(spec, partitions=count) for spec, count in zip(SAME_COUNT, counts, strict=True)],
+    )
+    wrong = {problem.topic: problem for problem in await check_topics(settings, SAME_COUNT)}
+    assert list(wrong) == [
+        spec.name for spec, count in zip(SAME_COUNT, counts, strict=True) if count != spec.partitions
+    ]
+    assert [spec.name in wrong and wrong[spec.name].unusable for spec in SAME_COUNT] == unusable
+    assert all("groundwire topics create" in problem.advice for problem in wrong.values())
 
 
 async def test_a_broker_that_is_not_there_is_one_clear_message() -> None:

@@ -1,9 +1,11 @@
 """What an operator is promised on a real Kafka: nodes that fill themselves, brokers with passwords, messages that help."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from harness.cluster import Cluster
 from harness.pipeline import Pipeline
 from harness.records import asking
@@ -52,6 +54,78 @@ def test_a_broker_that_is_not_there_is_one_clear_message(road: Pipeline) -> None
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "127.0.0.1:1" in done.stderr
+
+
+def test_topics_that_are_missing_are_named_and_made_by_the_command_that_is_offered(
+    own_kafka: Cluster, tmp_path: Path
+) -> None:
+    with Pipeline(tmp_path / "road", own_kafka.brokers) as pipeline:
+        _is_turned_away(pipeline, "topics are missing: search.requests.v1, search.lookups.v1")
+        pipeline.create_topics()
+        assert "all there" in pipeline.command("doctor").stdout
+        pipeline.start("frontline")
+
+
+async def test_a_topic_with_a_number_of_partitions_that_loses_sight_of_paid_answers_is_named_and_made_anew(
+    own_kafka: Cluster, tmp_path: Path
+) -> None:
+    with Pipeline(tmp_path / "road", own_kafka.brokers) as pipeline:
+        pipeline.create_topics()
+        await _make_anew(own_kafka, "search.fetches.v1", partitions=3)
+        _is_turned_away(pipeline, "search.fetches.v1 has 3 partitions, and 8 are expected")
+        await _delete(own_kafka, "search.fetches.v1")
+        pipeline.create_topics()
+        assert "all there" in pipeline.command("doctor").stdout
+        pipeline.start("frontline")
+
+
+async def test_another_number_of_partitions_where_it_does_not_matter_is_said_and_worked_with(
+    own_kafka: Cluster, tmp_path: Path
+) -> None:
+    with Pipeline(tmp_path / "road", own_kafka.brokers) as pipeline:
+        pipeline.create_topics()
+        await _make_anew(own_kafka, "search.requests.v1", partitions=3)
+        (worker,) = pipeline.start("frontline")
+        said = "search.requests.v1 has 3 partitions, and 8 are expected"
+        assert said in worker.output()
+        done = pipeline.command("doctor")
+        assert done.returncode == 1
+        assert said in done.stdout
+
+
+def _is_turned_away(pipeline: Pipeline, said: str) -> None:
+    """A worker does not start, doctor says the same, and both offer the command."""
+    done = pipeline.command("worker", "frontline")
+    assert done.returncode == 2, done.stderr
+    (line,) = (done.stdout + done.stderr).strip().splitlines()
+    assert said in line
+    assert "groundwire topics create" in line
+    done = pipeline.command("doctor")
+    assert done.returncode == 1
+    for topic in re.findall(r"search\.[a-z.-]+v1", said):
+        assert re.search(rf"wrong topic: {topic} .*\n.*groundwire topics create", done.stdout), done.stdout
+
+
+async def _make_anew(kafka: Cluster, topic: str, *, partitions: int) -> None:
+    await _delete(kafka, topic)
+    admin = AIOKafkaAdminClient(bootstrap_servers=kafka.brokers)
+    await admin.start()
+    try:
+        await admin.create_topics([NewTopic(topic, partitions, 1)])
+    finally:
+        await admin.close()
+
+
+async def _delete(kafka: Cluster, topic: str) -> None:
+    """Returns when it is gone from what the broker tells."""
+    admin = AIOKafkaAdminClient(bootstrap_servers=kafka.brokers)
+    await admin.start()
+    try:
+        await admin.delete_topics([topic])
+        while topic in await admin.list_topics():
+            await asyncio.sleep(0.05)
+    finally:
+        await admin.close()
 
 
 @pytest.mark.timeout(180)
