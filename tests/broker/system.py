@@ -16,6 +16,8 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 GROUNDWIRE = [sys.executable, "-m", "groundwire.streams.faces.cli"]
+# For an `up` that hangs: one that has ended is seen at once, and how long a busy machine takes to load everything proves nothing.
+READY_WITHIN_S = 110.0
 
 
 class Up:
@@ -28,7 +30,7 @@ class Up:
         self._arguments = arguments
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, patience_s: float = 60) -> "Up":
+    def start(self, patience_s: float = READY_WITHIN_S) -> "Up":
         self.home.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
@@ -43,7 +45,8 @@ class Up:
             if re.search(r"^Groundwire is ready", self.output(), re.M):
                 return self
             if self.process.poll() is not None:
-                break
+                code = self.process.returncode
+                raise AssertionError(f"ended with {code} before it was ready:\n{self.output()[-4000:]}")
             time.sleep(0.1)
         raise AssertionError(f"not ready within {patience_s} s:\n{self.output()[-4000:]}")
 
