@@ -26,8 +26,8 @@ REBUILD = rebuild
 endif
 endif
 
-# Benches that ask for something special are run by name: bench/soak.py takes minutes and a real Kafka.
-BENCHES = $(filter-out bench/soak.py,$(sort $(wildcard bench/*.py)))
+# Benches that ask for something special are run by name: bench/soak.py for minutes and a real Kafka, bench/stream.py for queries.
+BENCHES = $(filter-out bench/soak.py bench/stream.py,$(sort $(wildcard bench/*.py)))
 
 .PHONY: help setup demo test check bench clean test-kafka test-kafka-long rebuild
 .DEFAULT_GOAL := help
