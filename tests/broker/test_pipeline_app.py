@@ -14,8 +14,10 @@ from groundwire.schemas.settings import KafkaSettings, Settings
 from groundwire.schemas.topics import DEAD_LETTERS, TopicSpec
 from groundwire.streams.runtime.app import PipelineApp
 from groundwire.streams.runtime.broker import EmbeddedBroker
+from groundwire.streams.runtime.liveness import IdleWithLag, Sight
 from groundwire.streams.runtime.publisher import PublishRefused
 from groundwire.streams.runtime.topics_admin import BrokerUnreachable, ensure_topics
+from groundwire.streams.runtime.transport import LoopConsumer, TunedFaust
 from tests.broker.topic_ends import committed, count, eventually, new_role, new_topics, put, running, take
 
 SettingsFor = Callable[[str], Settings]
@@ -351,6 +353,72 @@ async def test_a_broker_that_is_replaced_by_an_empty_one_is_worked_on_without_a_
         await put(settings, topic.name, [b"after %d" % n for n in range(10)])
         there = await take(settings, out.name, 10)
     assert {record.value for record in there} == {b"after %d" % n for n in range(10)}
+
+
+async def test_a_consumer_that_sits_idle_with_lag_ends_its_worker_and_the_next_one_reads_on(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a broker's restart in aiokafka #1154: it is a member, it has partitions, and fetches bring nothing."""
+    source, target = await new_topics(settings, 2)
+    quick = settings.model_copy(update={"kafka": settings.kafka.model_copy(update={"idle_with_lag_s": 0.6})})
+    role = new_role()
+    app = PipelineApp(role, quick)
+    app.add_agent(source.name, echo_to(target), window=8)
+
+    async def nothing(*_: object) -> dict[object, object]:
+        await asyncio.sleep(0.01)
+        return {}
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LoopConsumer, "_getmany", nothing)
+        working = asyncio.create_task(app.run(asyncio.Event()))
+        await asyncio.wait_for(app.ready.wait(), 30)
+        await put(settings, source.name, [b"%d" % n for n in range(7)])
+        with pytest.raises(IdleWithLag, match="records wait and none was read"):
+            await asyncio.wait_for(working, 30)
+    successor = PipelineApp(role, settings)
+    successor.add_agent(source.name, echo_to(target), window=8)
+    async with running(successor):
+        assert sorted(record.value for record in await take(settings, target.name, 7)) == [b"%d" % n for n in range(7)]
+
+
+async def test_a_worker_whose_window_is_full_is_busy_and_not_idle(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call to a vendor may take longer than the probe's limit: ending the worker then would pay for it again."""
+    (source,) = await new_topics(settings, 1)
+    limit_s = 0.3
+    quick = settings.model_copy(update={"kafka": settings.kafka.model_copy(update={"idle_with_lag_s": limit_s})})
+    release, done = asyncio.Event(), 0
+
+    async def slow(_: InboundRecord) -> Sequence[OutboundRecord]:
+        nonlocal done
+        await release.wait()
+        done += 1
+        return []
+
+    looks = asyncio.Semaphore(0)
+    look = PipelineApp._look
+
+    async def counted(self: PipelineApp, app: TunedFaust) -> Sight | None:
+        looks.release()
+        return await look(self, app)
+
+    monkeypatch.setattr(PipelineApp, "_look", counted)
+    app = PipelineApp(new_role(), quick)
+    app.add_agent(source.name, slow, window=1)
+    # More than what is buffered between the fetch and the window, so that some are left in the log.
+    count = 3_000
+    async with running(app):
+        await put(settings, source.name, [b"%d" % n for n in range(count)])
+        for _ in range(30):  # the limit is six looks
+            await asyncio.wait_for(looks.acquire(), 30)
+        release.set()
+
+        async def all_done() -> bool:
+            return done == count
+
+        await eventually(all_done)
 
 
 async def test_a_broker_that_is_not_there_is_one_clear_error(settings_for: SettingsFor) -> None:

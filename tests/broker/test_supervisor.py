@@ -40,6 +40,18 @@ def ready(running, settings):
 asyncio.run(supervisor.run(asyncio.Event(), ready))
 """
 
+FETCHES_NOTHING_THE_FIRST_TIME = """
+import asyncio, os, pathlib, sys
+marker = pathlib.Path(os.environ["WAS_STUCK"])
+if "--supervised" in sys.orig_argv and not marker.exists():
+    marker.touch()
+    import aiokafka
+    async def getmany(self, *partitions, timeout_ms=0, max_records=None):
+        await asyncio.sleep(timeout_ms / 1000)
+        return {}
+    aiokafka.AIOKafkaConsumer.getmany = getmany
+"""
+
 
 class Up:
     """A running supervisor of a few roles."""
@@ -141,6 +153,27 @@ async def test_a_role_that_is_killed_is_started_again(settings: Settings) -> Non
             return child.pid != first.pid and child.ready.is_set()
 
         await eventually(another_one_is_ready, PATIENCE_S)
+
+
+async def test_a_role_that_sits_idle_with_lag_ends_itself_and_its_successor_reads_on(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first process has a Kafka client that brings nothing, as in aiokafka #1154."""
+    (tmp_path / "sitecustomize.py").write_text(FETCHES_NOTHING_THE_FIRST_TIME)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("WAS_STUCK", str(tmp_path / "was-stuck"))
+    kafka = settings.kafka.model_copy(update={"idle_with_lag_s": 1.2})
+    async with up(settings.model_copy(update={"kafka": kafka})) as one:
+        first = one.child("lake-writer").pid
+        await put(one.brokers, EVENTS.name, [b"no event at all"])
+
+        async def read_by_the_second() -> bool:
+            return await count(one.brokers, DEAD_LETTERS) == 1
+
+        await eventually(read_by_the_second, PATIENCE_S)
+        assert one.child("lake-writer").pid != first
+        said = [line for name, line in one.lines if name == "lake-writer"]
+        assert any("1 records wait and none was read" in line for line in said), said
 
 
 async def test_a_broker_that_ends_by_itself_is_replaced_and_the_roles_start_anew_with_it(settings: Settings) -> None:

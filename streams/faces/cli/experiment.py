@@ -137,7 +137,7 @@ def grounding(
 
     Exit code 1 when a question went unanswered.
 
-    Example: [bold]groundwire experiment grounding qa.csv --column problem --answers answer --provider exa --provider tavily[/]
+    Example: [bold]groundwire experiment grounding qa.csv --column problem --answers answer --provider NAME --provider ANOTHER[/]
     """
     _check_mode(cache)
     session: Session = context.obj
