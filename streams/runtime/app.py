@@ -31,7 +31,7 @@ from groundwire.schemas.topics import DEAD_LETTERS
 from groundwire.streams.runtime.acks import ContiguousAcks, Partition, Ticket
 from groundwire.streams.runtime.connection import bootstrap_servers
 from groundwire.streams.runtime.garbage import spare_what_stays
-from groundwire.streams.runtime.liveness import watch
+from groundwire.streams.runtime.liveness import Sight, watch
 from groundwire.streams.runtime.publisher import Confirmed, Publisher, PublishRefused
 from groundwire.streams.runtime.topics_admin import cluster_facts
 from groundwire.streams.runtime.transport import Listener, TunedFaust, Tuning
@@ -122,9 +122,8 @@ class PipelineApp:
         """Returns when Faust ended by itself; raises when it could not start, or reads nothing although there is something."""
         await starting
         ended: asyncio.Future[Any] = asyncio.ensure_future(app.wait_until_stopped())
-        idle: asyncio.Future[Any] = asyncio.ensure_future(
-            watch(app.consumer.sight, self._settings.kafka.idle_with_lag_s)
-        )
+        look = partial(self._look, app)
+        idle: asyncio.Future[Any] = asyncio.ensure_future(watch(look, self._settings.kafka.idle_with_lag_s))
         try:
             await asyncio.wait({ended, idle}, return_when=asyncio.FIRST_COMPLETED)
             if idle.done():
@@ -132,6 +131,13 @@ class PipelineApp:
         finally:
             ended.cancel()
             idle.cancel()
+
+    async def _look(self, app: TunedFaust) -> Sight | None:
+        """None also while a window is full: then reading on would be wrong, and what is in work has deadlines of its own."""
+        if any(agent.window.locked() for agent in self._agents.values()):
+            return None
+        sight: Sight | None = await app.consumer.sight()
+        return sight
 
     async def _stop(self, app: TunedFaust, starting: "asyncio.Future[Any]") -> None:
         if self.ready.is_set():
