@@ -26,8 +26,9 @@ REBUILD = rebuild
 endif
 endif
 
-# Benches that ask for something special are run by name: bench/soak.py for minutes and a real Kafka, bench/stream.py for queries.
-BENCHES = $(filter-out bench/soak.py bench/stream.py,$(sort $(wildcard bench/*.py)))
+# Benches that ask for something special are run by name: those for minutes and a real Kafka, bench/stream.py for queries.
+BY_NAME = bench/soak.py bench/backlog.py bench/hanging_vendor.py bench/stream.py
+BENCHES = $(filter-out $(BY_NAME),$(sort $(wildcard bench/*.py)))
 
 .PHONY: help setup demo test check bench clean test-kafka test-kafka-long rebuild
 .DEFAULT_GOAL := help
