@@ -22,8 +22,8 @@ class Flight:
     reply_id: str
     landed: "asyncio.Future[Landed | None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
-    async def wait(self, timeout_s: float) -> Landed | None:
-        """Raises TimeoutError when it has not landed in time. Leaves the flight alone either way."""
+    async def wait(self, timeout_s: float | None) -> Landed | None:
+        """Raises TimeoutError when it has not landed in time (None: it is waited for). Leaves the flight alone either way."""
         await asyncio.wait({self.landed}, timeout=timeout_s)
         if not self.landed.done():
             raise TimeoutError

@@ -221,6 +221,54 @@ async def test_the_same_request_twice_at_once_is_one_call_and_twice_the_same_pay
     assert len(vendor.calls) == 1
 
 
+async def test_a_request_delivered_twice_gets_one_outcome_also_when_it_is_late() -> None:
+    """The vendor has answered in time, and the broker is slow to confirm it: the second delivery must not give up before."""
+    worker = Worker(FakeProvider("alpha"))
+    plan = worker.plan(request_id="r", timeout_s=0.2)
+    publish, confirm, asked = worker.publish, asyncio.Event(), asyncio.Event()
+
+    async def slow(records: Sequence[OutboundRecord]) -> None:
+        if "answer" in [payload.kind for payload in payloads_of(records)]:
+            asked.set()
+            await confirm.wait()
+        await publish(records)
+
+    worker.stage._publish = slow
+    leading = asyncio.create_task(worker.serve(plan))
+    await asked.wait()
+    again = asyncio.create_task(worker.serve(plan))
+    done, _ = await asyncio.wait([again], timeout=0.4)
+    assert not done
+    confirm.set()
+    await asyncio.gather(leading, again)
+    one, other = payloads_of(worker.log, "answer")
+    assert one == other
+    assert payloads_of(worker.log, "shared") == []
+
+
+async def test_two_deliveries_that_wait_for_anothers_call_say_the_same() -> None:
+    worker = Worker(FakeProvider("alpha"))
+    confirm, asked, publish = asyncio.Event(), asyncio.Event(), worker.publish
+
+    async def slow(records: Sequence[OutboundRecord]) -> None:
+        if "answer" in [payload.kind for payload in payloads_of(records)]:
+            asked.set()
+            await confirm.wait()
+        await publish(records)
+
+    worker.stage._publish = slow
+    leading = asyncio.create_task(worker.serve(worker.plan(request_id="first", timeout_s=30)))
+    await asked.wait()
+    short = worker.plan(request_id="r", timeout_s=0.2)
+    early = asyncio.create_task(worker.serve(short))
+    late = asyncio.create_task(worker.serve(short.model_copy(update={"deadline_ms": short.deadline_ms + 60_000})))
+    await early
+    confirm.set()
+    await asyncio.gather(leading, late)
+    one, other = payloads_of(worker.log, "shared")
+    assert (one.payload_id, one.chosen, one.warnings) == (other.payload_id, other.chosen, other.warnings)
+
+
 async def test_a_repeated_request_is_answered_where_this_delivery_asks_for_it() -> None:
     worker = Worker(FakeProvider("alpha"))
     plan = worker.plan(request_id="r")
